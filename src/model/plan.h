@@ -113,6 +113,19 @@ struct ReferenceRule {
   std::vector<Setting> trusted;
 };
 
+/// An entry of `model:`, from which the model of cost/cost_model.h predicts the times of specs before any is measured.
+/// docs/cost-model.md says what the entries mean, and what those are that are left out.
+struct CostRule {
+  std::optional<Expression> condition;  ///< `if`: of specs for which it holds; absent: of all
+  bool streams = false;                 ///< `kind: stream`: reads and writes everything once
+  std::vector<Expression> tile;         ///< rows, columns and, if there are three, slice of k
+  std::vector<Expression> of;           ///< rows and columns of the product that is tiled
+  std::vector<Expression> share;        ///< blocks that use one load of A, of B
+  std::vector<Expression> inner;        ///< rows and columns that a thread or warp multiplies at a time
+  std::optional<Expression> tiles, split, stages, group, math, store, factor, workers;
+  std::optional<Expression> time;  ///< a formula that takes the place of the model's
+};
+
 /// A tuning file, understood: everything relative is resolved, every expression is parsed, nothing has been run.
 struct Plan {
   std::string name;
@@ -133,6 +146,8 @@ struct Plan {
   std::vector<Expression> prune_after_build;  ///< over the space's names and the build's properties
   std::vector<std::string> prune_reasons;     ///< one per prune_after_build
   std::vector<Launch> launches;
+  std::vector<CostRule> cost_rules;  ///< the first whose condition holds is meant
+  bool cost_is_inferred = false;     ///< from the launches, as the file has no `model:`
   std::optional<Workspace> workspace;
   bool zero_c = false;  ///< c_init: zero; inside the timed region
   ReferenceRule reference;

@@ -97,7 +97,8 @@ const std::map<std::string, Arrows> kRooms = {
       {"expression", {"values"}},
       {"", {"values", "expression"}},  // what other modules speak of
       {"constraints", {"values", "expression", ""}},
-      {"statistics", {"values", "expression", ""}}}},
+      {"statistics", {"values", "expression", ""}},
+      {"cost", {"values", "expression", "statistics", ""}}}},
     {"platform", {{"files", {}}, {"process", {"files"}}, {"store", {"files", "process"}}, {"net", {"files"}}}},
     {"config",
      {{"yaml", {}},

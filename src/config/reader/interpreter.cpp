@@ -6,6 +6,7 @@
 
 #include "config/reader/baseline_reader.h"
 #include "config/reader/constant_condition.h"
+#include "config/reader/cost_reader.h"
 #include "config/reader/device_limits.h"
 #include "config/reader/device_parameters.h"
 #include "config/reader/device_values.h"
@@ -33,7 +34,7 @@ Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagn
            {"name",     "file",        "kernel",  "backend",           "problem", "params",    "let",
             "default",  "constraints", "rules",   "prune_after_build", "launch",  "build",     "run",
             "shell",    "whole",       "prepare", "cleanup",           "measure", "objective", "metrics",
-            "baseline", "result",      "device",  "device_defaults"},
+            "baseline", "result",      "device",  "device_defaults",   "model"},
            diagnostics),
       scope_(diagnostics) {}
 
@@ -44,6 +45,7 @@ Plan Interpreter::run() {
     device_defaults_ = read_device_defaults(*defaults, plan_.backend, scope_, diagnostics_);
   read_space();
   read_launch();
+  read_model();
   space_names_ = scope_.names();
   read_rules();
   add_build_names();
@@ -205,6 +207,16 @@ void Interpreter::read_launch() {
     plan_.zero_c = section.zero_c;
   }
   read_reference(context);
+}
+
+void Interpreter::read_model() {
+  const bool gemm = std::holds_alternative<Gemm>(plan_.problem);
+  if (const Node* node = top_.find("model")) {
+    plan_.cost_rules = read_cost_rules(*node, plan_.problem, scope_, diagnostics_);
+  } else if (gemm && is_gpu(plan_.backend) && !diagnostics_.any()) {
+    plan_.cost_rules = inferred_cost_rules(plan_, mappings_, scope_);
+    plan_.cost_is_inferred = true;
+  }
 }
 
 void Interpreter::read_reference(const LaunchContext& context) {

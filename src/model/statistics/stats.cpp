@@ -45,6 +45,20 @@ double sorted_p95(const std::vector<double>& sorted) {
   return sorted[rank - 1];
 }
 
+/// From 0; equal values share the mean of their ranks.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    ++end;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<double>(begin + end - 1) / 2;
+  }
+  return ranks;
+}
+
 /// Below four launches, quartiles tell nothing.
 void add_outliers(Timing& timing, const std::vector<double>& sorted) {
   const std::size_t count = sorted.size();
@@ -84,6 +98,18 @@ std::optional<Interval> known_interval(const Timing& timing) {
 double least_seconds(const Timing& timing) {
   const auto interval = known_interval(timing);
   return interval ? interval->low : timing.median;
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  const std::vector<double> ranks = ranks_of(a), others = ranks_of(b);
+  const double middle = (static_cast<double>(a.size()) - 1) / 2;
+  double both = 0, of_a = 0, of_b = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    both += (ranks[i] - middle) * (others[i] - middle);
+    of_a += (ranks[i] - middle) * (ranks[i] - middle);
+    of_b += (others[i] - middle) * (others[i] - middle);
+  }
+  return of_a > 0 && of_b > 0 ? both / std::sqrt(of_a * of_b) : 0;
 }
 
 double relative_width(const Interval& interval, double median) { return (interval.high - interval.low) / 2 / median; }

@@ -29,6 +29,9 @@ double least_seconds(const Timing& timing);
 /// Half of it, over the median.
 double relative_width(const Interval& interval, double median);
 
+/// Spearman's rank correlation, from -1 to 1; 0 where one of the lists is constant. Precondition: as many of both.
+double rank_correlation(std::span<const double> a, std::span<const double> b);
+
 /// All figures of a list of launch times in seconds. Precondition: not empty, all finite and positive.
 Timing summarize(std::span<const double> seconds, bool stopped_early);
 

@@ -126,5 +126,14 @@ TEST(TimeRules, LeaveTheIntervalToTheMedian) {
   EXPECT_FALSE(known_interval(timing));
 }
 
+TEST(RankCorrelation, IsOfTheOrderAlone) {
+  const std::vector<double> a = {1, 2, 3, 4}, squares = {1, 4, 9, 16}, falling = {4, 3, 2, 1}, same = {5, 5, 5, 5};
+  EXPECT_NEAR(rank_correlation(a, squares), 1, 1e-12);
+  EXPECT_NEAR(rank_correlation(a, falling), -1, 1e-12);
+  EXPECT_EQ(rank_correlation(a, same), 0);
+  const std::vector<double> tied = {1, 2, 2, 3};
+  EXPECT_NEAR(rank_correlation(a, tied), 0.9486832980505138, 1e-12);
+}
+
 }  // namespace
 }  // namespace tune::stats_test
