@@ -102,6 +102,19 @@ void Notices::command_reports_its_time() {
   said("the times are those that the command reports itself; --whole (whole: true) times the command instead");
 }
 
+void Notices::costs_were_predicted(std::size_t specs, double rank_correlation) {
+  constexpr double kFits = 0.3;
+  if (rank_correlation >= kFits)
+    return said(
+        fmt::format("model: the predicted times of {} specs order them as the measured ones do, with a rank "
+                    "correlation of {:.2f}",
+                    specs, rank_correlation));
+  said(
+      fmt::format("model: the predicted times of {} specs do not fit the measured ones (rank correlation {:.2f}); "
+                  "--dry-run --top 8 shows what is predicted, and a section 'model:' in the tuning file corrects it",
+                  specs, rank_correlation));
+}
+
 void Notices::parameter_has_no_effect(const std::string& name) {
   said(fmt::format("{} does not change the code: specs that differ only in it share one measurement", name));
 }

@@ -53,6 +53,8 @@ class Notices {
   void specs_were_measured_again(const std::string& distrust, std::int64_t count);
   void all_failed_alike(const std::string& failure);
   void ended_early();
+  /// How well a model of cost has ordered so many specs.
+  void costs_were_predicted(std::size_t specs, double rank_correlation);
   void parameter_has_no_effect(const std::string& name);
   void command_reports_its_time();
 

@@ -25,10 +25,36 @@ BayesOptions small_model(int design) {
 
 }  // namespace
 
-Auto::Auto(const ValidSpecs& specs, std::uint64_t seed, AutoOptions options)
-    : options_(options), random_(seed ^ 0x5bd1e995), moves_(specs), model_(specs, seed, small_model(options.design)) {}
+Auto::Auto(const ValidSpecs& specs, std::uint64_t seed, AutoOptions options, const Prior* prior)
+    : options_(options),
+      random_(seed ^ 0x5bd1e995),
+      moves_(specs),
+      model_(specs, seed, small_model(options.design), prior) {
+  if (prior != nullptr) picks_.emplace(*prior);
+}
+
+bool Auto::claim(const Point& point) {
+  if (!model_.claim(point)) return false;
+  if (picks_) picks_->note(point);
+  ++noted_;
+  return true;
+}
+
+// As long as less than two results tell whether the prior is right, it gets every second point, and then as many as it
+// is probably right.
+std::optional<Point> Auto::pick() {
+  if (noted_++ >= options_.picks) picks_.reset();
+  if (!picks_) return model_.ask();
+  const bool is_models = picks_->results() < 2 ? guesses_++ % 2 == 0 : chance(random_, picks_->trust());
+  std::optional<Point> point;
+  if (is_models) point = picks_->best();
+  if (!point || !model_.claim(*point)) point = model_.ask();
+  if (point) picks_->note(*point);
+  return point;
+}
 
 std::optional<Point> Auto::ask() {
+  if (picks_) return pick();
   if (since_best_ > options_.patience && !best_.empty()) {
     ++turn_;
     std::optional<Point> point;
@@ -56,6 +82,7 @@ std::optional<Point> Auto::cross() {
 
 void Auto::tell(const Point& point, std::optional<double> cost) {
   model_.tell(point, cost);
+  if (picks_) picks_->tell(point, cost);
   ++since_best_;
   if (!cost) return;
   if (best_.empty() || *cost < best_.front().cost) since_best_ = 0;

@@ -26,11 +26,11 @@ double Bayes::Warp::bent(double cost) const {
   return above > 0 ? natural_log(1 + above) : above;
 }
 
-Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options)
+Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options, const Prior* prior)
     : options_(options),
       random_(seed),
       untried_(specs),
-      coordinate_system_(specs.space()),
+      coordinate_system_(specs.space(), prior),
       moves_(specs),
       design_(coordinate_system_, specs),
       kernel_(coordinate_system_.axes()),

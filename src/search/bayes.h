@@ -5,6 +5,7 @@
 #include "search/design.h"
 #include "search/gaussian_process.h"
 #include "search/neighbours.h"
+#include "search/prior.h"
 
 namespace tune::search {
 
@@ -23,8 +24,8 @@ struct BayesOptions {
 /// expected improvement, weighted with the probability that it does not fail.
 class Bayes : public Search {
  public:
-  /// `specs` must outlive this.
-  Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options);
+  /// `specs` and `prior`, which may be null, must outlive this.
+  Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options, const Prior* prior = nullptr);
 
   std::optional<Point> ask() override;
   bool claim(const Point& point) override;

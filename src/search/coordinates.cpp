@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "search/portable_math.h"
+#include "search/prior.h"
 
 namespace tune::search {
 namespace {
@@ -86,7 +87,7 @@ bool by_factors_of_two(const Scale& scale) {
 
 }  // namespace
 
-CoordinateSystem::CoordinateSystem(const Space& space) {
+CoordinateSystem::CoordinateSystem(const Space& space, const Prior* prior) : prior_(prior) {
   const std::vector<Scale> scales = scales_of(space);
   std::vector<std::optional<std::size_t>> axis_of(scales.size());
   for (std::size_t i = 0; i < scales.size(); ++i) {
@@ -94,6 +95,7 @@ CoordinateSystem::CoordinateSystem(const Space& space) {
     axis_of[i] = axes_.size();
     axes_.push_back({scales[i].name, scales[i].kind == Kind::categorical, by_factors_of_two(scales[i])});
   }
+  if (prior_ != nullptr) axes_.push_back({"(predicted cost)", false, false});
   for (const Space::Mapping& mapping : space.mappings()) {
     auto& columns = columns_.emplace_back();
     for (const Parameter& parameter : mapping.parameters) {
@@ -111,6 +113,7 @@ CoordinateSystem::CoordinateSystem(const Space& space) {
 
 std::vector<Coordinate> CoordinateSystem::operator()(const Space::Point& point) const {
   std::vector<Coordinate> coordinates(axes_.size());
+  if (prior_ != nullptr) coordinates.back() = prior_->coordinate(point);
   const auto& columns = columns_[point.mapping];
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (!columns[i].coordinates.empty()) coordinates[columns[i].axis] = columns[i].coordinates[point.digits[i]];

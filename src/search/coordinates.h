@@ -17,6 +17,8 @@ struct Coordinate {
 constexpr int kPositions = 256;
 constexpr int kFactorsOfTwo = 9;
 
+class Prior;
+
 /// Gives points coordinates in which distances mean something to a model. There is one axis per parameter name of the
 /// space that has more than one value. A point whose mapping lacks a parameter lies at the beginning of its axis.
 class CoordinateSystem {
@@ -27,7 +29,9 @@ class CoordinateSystem {
     bool by_factors_of_two = false;  ///< `factors_of_two` tells something that `position` does not
   };
 
-  explicit CoordinateSystem(const Space& space);
+  /// With a prior, which must outlive this, what it predicts is an axis too: how much that tells is learned like the
+  /// scale of any other.
+  explicit CoordinateSystem(const Space& space, const Prior* prior = nullptr);
 
   std::span<const Axis> axes() const { return axes_; }
   std::vector<Coordinate> operator()(const Space::Point& point) const;
@@ -38,6 +42,7 @@ class CoordinateSystem {
     std::size_t axis = 0;
     std::vector<Coordinate> coordinates;  ///< one per value; empty: the parameter has no axis
   };
+  const Prior* prior_;
   std::vector<Axis> axes_;
   std::vector<std::vector<Column>> columns_;  ///< per mapping
 };

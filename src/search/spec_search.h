@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "search/prior.h"
 #include "search/search.h"
 #include "search/strategy.h"
 
@@ -17,8 +18,11 @@ class SpecSearch : public Strategy {
 
   /// The specs in `first` are asked for before any of the search.
   SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost);
-  /// Must be called once, with a search over specs(), before anything else.
-  void set_search(std::unique_ptr<Search> search) { search_ = std::move(search); }
+  /// Must be called once, with a search over specs(), before anything else. `prior` is what the search has, or null.
+  void set_search(std::unique_ptr<Search> search, std::unique_ptr<const Prior> prior = nullptr) {
+    prior_ = std::move(prior);
+    search_ = std::move(search);
+  }
   const ValidSpecs& specs() const { return specs_; }
 
   std::optional<Spec> ask() override;
@@ -26,6 +30,7 @@ class SpecSearch : public Strategy {
 
  private:
   ValidSpecs specs_;
+  std::unique_ptr<const Prior> prior_;
   std::unique_ptr<Search> search_;
   std::vector<Spec> first_;
   std::size_t next_first_ = 0;

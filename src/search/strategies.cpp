@@ -81,6 +81,8 @@ void set_option(const std::string& text, StrategyChoice& choice, const std::stri
   option->value = parse_number(text, *option, assignment.substr(equals + 1));
 }
 
+bool useful(const Prior* prior) { return prior != nullptr && !prior->ranked().empty(); }
+
 }  // namespace
 
 double StrategyChoice::option(std::string_view key) const {
@@ -95,7 +97,9 @@ std::vector<StrategyChoice> strategies() {
   const GeneticOptions genetic;
   const DifferentialEvolutionOptions evolution;
   return {
-      {"auto", {whole("design", portfolio.design, 2), whole("patience", portfolio.patience)}},
+      {"auto",
+       {whole("design", portfolio.design, 2), whole("patience", portfolio.patience),
+        whole("model", portfolio.picks, 0)}},
       {"bayes",
        {whole("design", bayes.design, 2), whole("points", bayes.points, 20), whole("candidates", bayes.candidates)}},
       {"genetic",
@@ -125,7 +129,8 @@ StrategyChoice parse_strategy(const std::string& text) {
   return choice;
 }
 
-std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed) {
+std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed,
+                                    const Prior* prior) {
   const auto real = [&](const char* key) { return choice.option(key); };
   const auto whole = [&](const char* key) { return static_cast<int>(choice.option(key)); };
   if (choice.name == "random") return std::make_unique<RandomSearch>(specs, seed, RandomOptions{whole("latin") != 0});
@@ -148,7 +153,8 @@ std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpe
     return std::make_unique<Bayes>(specs, seed, options);
   }
   if (choice.name == "auto")
-    return std::make_unique<Auto>(specs, seed, AutoOptions{whole("design"), whole("patience")});
+    return std::make_unique<Auto>(specs, seed, AutoOptions{whole("design"), whole("patience"), whole("model")},
+                                  useful(prior) && whole("model") > 0 ? prior : nullptr);
   return std::make_unique<Ordered>(specs);
 }
 

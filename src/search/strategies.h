@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "search/prior.h"
 #include "search/search.h"
 
 namespace tune::search {
@@ -31,7 +32,9 @@ std::vector<StrategyChoice> strategies();
 /// range.
 StrategyChoice parse_strategy(const std::string& text);
 
-/// The same seed gives the same points on every machine. `specs` must outlive it.
-std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed);
+/// The same seed gives the same points on every machine. `specs` must outlive it, and so must `prior`, which `auto`
+/// begins with; null: there is none.
+std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed,
+                                    const Prior* prior = nullptr);
 
 }  // namespace tune::search

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "model/values/error.h"
 #include "search/exhaustive.h"
@@ -21,6 +22,10 @@ std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
   const Merit merit = objective.merit(trial.spec, *measurement);
   if (!std::isfinite(merit.value)) return std::nullopt;
   return merit.maximize ? -merit.value : merit.value;
+}
+
+search::StrategyChoice choice_of(const SearchRules& rules) {
+  return rules.strategy ? *rules.strategy : search::strategies().front();
 }
 
 std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
@@ -44,12 +49,28 @@ bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size) {
   return rules.time_budget || (rules.max_evals && (!size || *rules.max_evals < *size));
 }
 
+std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device) {
+  const bool by_time = plan.objective == "time" || plan.objective == "gflops";
+  const search::StrategyChoice choice = choice_of(rules);
+  if (!by_time || choice.name != "auto" || choice.option("model") == 0) return std::nullopt;
+  return CostModel::of(plan, device);
+}
+
+search::Predict seconds_by(const CostModel& model, const ValidSpecs& specs) {
+  return [model, &specs](const search::Point& point) -> std::optional<double> {
+    const auto prediction = model.predict(specs.spec(point));
+    return prediction ? std::optional(prediction->seconds) : std::nullopt;
+  };
+}
+
 std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                                const Objective& objective) {
+                                                const Objective& objective, const std::optional<CostModel>& model) {
   auto strategy = std::make_unique<search::SpecSearch>(
       std::move(specs), std::move(first), [&objective](const Trial& trial) { return cost_of(objective, trial); });
-  const search::StrategyChoice choice = rules.strategy ? *rules.strategy : search::strategies().front();
-  strategy->set_search(search::make_search(choice, strategy->specs(), rules.seed));
+  std::unique_ptr<search::Prior> prior;
+  if (model) prior = std::make_unique<search::Prior>(strategy->specs(), seconds_by(*model, strategy->specs()));
+  auto search = search::make_search(choice_of(rules), strategy->specs(), rules.seed, prior.get());
+  strategy->set_search(std::move(search), std::move(prior));
   return strategy;
 }
 
@@ -65,14 +86,19 @@ std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, Val
 }
 
 std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
-                                               const std::optional<Grid>& grid, const Objective& objective) {
+                                               const std::optional<Grid>& grid, const Objective& objective,
+                                               const std::function<const Device&()>& device) {
   if (rules.spec) return only_spec(*rules.spec, plan.space);
   if (rules.auto_clocks) return at_chosen_clocks(rules, grid->specs, grid->default_spec, objective);
+  const bool searches = wants_search(rules, grid->specs.size());
+  const auto model = searches ? model_for(rules, plan, device()) : std::nullopt;
   std::vector<Spec> first;
   if (rules.default_first && grid->default_spec) first.push_back(*grid->default_spec);
-  for (const Spec& spec : rules.first)
+  // A model knows more than the winners of other shapes, but for what the nearest one tells of the kernel.
+  const bool knows = model && !rules.first.empty() && model->predict(rules.first.front());
+  for (const Spec& spec : std::span(rules.first).first(knows ? 1 : rules.first.size()))
     if (std::ranges::find(first, spec.mesh_idx, &Spec::mesh_idx) == first.end()) first.push_back(spec);
-  if (wants_search(rules, grid->specs.size())) return make_strategy(rules, grid->specs, std::move(first), objective);
+  if (searches) return make_strategy(rules, grid->specs, std::move(first), objective, model);
   return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
 }
 

@@ -7,7 +7,9 @@
 
 #include "config/reader/filter.h"
 #include "model/constraints/valid_specs.h"
+#include "model/cost/cost_model.h"
 #include "model/statistics/objective.h"
+#include "search/prior.h"
 #include "search/strategies.h"
 #include "search/strategy.h"
 #include "tuning/grid.h"
@@ -32,19 +34,28 @@ struct SearchRules {
 /// unknown, may be) too small for all.
 bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
 
-/// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others and optimizes
-/// `objective`, which must outlive it.
+/// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others, knows what
+/// `model` predicts and optimizes `objective`, which must outlive it.
 std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                                const Objective& objective);
+                                                const Objective& objective,
+                                                const std::optional<CostModel>& model = std::nullopt);
+/// The model of cost that a search has: nullopt if it looks for something else than a short time, if the strategy uses
+/// none, or if the plan or the device tells too little. `plan` must outlive it.
+std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device);
 
 /// Every one of these specs, or what a search among them asks for, at the clocks that ClockSearch chooses with `pilot`
 /// (or the first spec). `objective` must outlive the strategy. Throws as ClockSearch.
 std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
                                                    const std::optional<Spec>& pilot, const Objective& objective);
 
+/// `specs` must outlive it.
+search::Predict seconds_by(const CostModel& model, const ValidSpecs& specs);
+
 /// What a run tries: the one spec, what a search asks for, or all in mesh order. `grid` is there unless one spec was
-/// asked for; it and `objective` must outlive the strategy. Throws Error(bad_input).
+/// asked for; it, `plan` and `objective` must outlive the strategy. `device` is asked only for a search. Throws
+/// Error(bad_input), and as `device`.
 std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
-                                               const std::optional<Grid>& grid, const Objective& objective);
+                                               const std::optional<Grid>& grid, const Objective& objective,
+                                               const std::function<const Device&()>& device);
 
 }  // namespace tune::tuning

@@ -5,6 +5,7 @@
 
 #include "exec/device/measure_service.h"
 #include "model/statistics/same_code.h"
+#include "model/statistics/stats.h"
 #include "platform/files/streams.h"
 
 namespace tune::tuning {
@@ -58,6 +59,20 @@ void note_trials(const Plan& plan, bool tuned, results::Findings& findings) {
   if (plan.backend == Backend::program && !plan.build.whole && std::ranges::any_of(findings.trials, reports_time))
     findings.notes.command_reports_its_time();
   for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
+}
+
+void note_model(const std::optional<CostModel>& model, results::Findings& findings) {
+  constexpr std::size_t kEnough = 8;
+  std::vector<double> predicted, measured;
+  for (const Trial& trial : findings.trials) {
+    const Measurement* measurement = trial.measurement();
+    const auto prediction = model && measurement != nullptr ? model->predict(trial.spec) : std::nullopt;
+    if (!prediction) continue;
+    predicted.push_back(prediction->seconds);
+    measured.push_back(measurement->timing.median);
+  }
+  if (predicted.size() >= kEnough && std::ranges::min(predicted) < std::ranges::max(predicted))
+    findings.notes.costs_were_predicted(predicted.size(), rank_correlation(predicted, measured));
 }
 
 void print(const results::Results& results) {

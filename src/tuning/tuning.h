@@ -2,6 +2,7 @@
 #include <exception>
 #include <functional>
 
+#include "model/cost/cost_model.h"
 #include "model/values/error.h"
 #include "recording/journal.h"
 #include "results/findings.h"
@@ -32,6 +33,9 @@ JobEnd run_job(recording::Journal& journal, const std::function<void()>& work);
 void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Findings& findings);
 /// Adds the notes that only all trials together tell. `tuned`: their order of merit is printed.
 void note_trials(const Plan& plan, bool tuned, results::Findings& findings);
+
+/// Adds how well the model fits, if a search had one and enough was measured to tell.
+void note_model(const std::optional<CostModel>& model, results::Findings& findings);
 
 /// Prints the results on stdout.
 void print(const results::Results& results);

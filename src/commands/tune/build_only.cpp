@@ -68,7 +68,8 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
   print_warnings(findings.notes.warnings());
   if (!options.search.spec) grid->require_specs(name_of_input(options));
   const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
-  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective);
+  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+                                             [&]() -> const Device& { return target.hello().device; });
   exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
   const auto most =
       static_cast<std::size_t>(options.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));

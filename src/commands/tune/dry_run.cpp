@@ -5,6 +5,7 @@
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
 #include "commands/tune/modes.h"
+#include "commands/tune/predicted_specs.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
 #include "exec/request/spec_launches.h"
@@ -13,6 +14,7 @@
 #include "report/failure_summary.h"
 #include "report/spec_list.h"
 #include "report/text_page.h"
+#include "tuning/searching.h"
 
 namespace tune::commands {
 namespace {
@@ -106,8 +108,10 @@ ExitCode dry_run(const TuneOptions& options, Target& target) {
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
+  if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
   print_warnings(what_is_missing(target.plan()));
-  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective);
+  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+                                             [&]() -> const Device& { return target.hello().device; });
   Check check(options, target);
   const report::ListLook look = list_look(options, target.plan());
   report::SpecList list(target.plan().space, look);

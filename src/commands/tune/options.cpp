@@ -153,7 +153,10 @@ void bind_tune(cli::Command& command, TuneOptions& options) {
   bind_output(command, options,
               "Write PREFIX.csv, PREFIX.jsonl and, with --tune, PREFIX.yaml; PREFIX may end in one of these");
   bind_other_formats(command, options);
-  bind_top(command, options.terminal.top, "Specs in the table of --tune, or all (default: 20)").common();
+  bind_top(
+      command, options.terminal.top,
+      "Specs in the table of --tune, or all (default: 20); with --dry-run the ones that are predicted to be fastest")
+      .common();
   bind_color(command, options.terminal);
   bind_copies(command, options);
   bind_progress(command, options.terminal);

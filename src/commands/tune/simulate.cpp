@@ -8,6 +8,7 @@
 #include "commands/messages.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
+#include "config/reader/device_file.h"
 #include "config/reader/filter.h"
 #include "exec/evaluate/replay_runner.h"
 #include "model/problem_size.h"
@@ -107,14 +108,22 @@ void number_as_recorded(Spec& spec, const TuneOptions& options, const tuning::Re
   if (options.yaml.empty()) spec.mesh_idx = replay.recorded_idx(spec).value_or(spec.mesh_idx);
 }
 
+/// Of a search among the specs, on the recorded device or the one that is named instead.
+std::optional<CostModel> cost_model(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
+                                    const recording::Recording& recording) {
+  if (!tuning::wants_search(options.search, specs.size())) return std::nullopt;
+  const auto file = device_file(options);
+  return tuning::model_for(options.search, plan, file ? config::read_device(*file) : recording.device);
+}
+
 std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
-                                              const Objective& objective, const tuning::Replay& replay,
-                                              results::Findings& findings) {
+                                              const Objective& objective, const std::optional<CostModel>& model,
+                                              const tuning::Replay& replay, results::Findings& findings) {
   tuning::SearchRules rules = options.search;
   rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
   if (rules.auto_clocks && specs.size() > 0)
     return tuning::at_chosen_clocks(rules, specs, findings.default_spec, objective);
-  if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective);
+  if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective, model);
   std::deque<Spec> listed;
   for (std::int64_t i = 0; i < specs.size(); ++i) {
     const Spec spec = specs.spec(i);
@@ -149,7 +158,8 @@ struct Simulation {
         replay(recording, loaded.plan, objective, std::move(change)),
         // The best there can be is the best that was recorded.
         enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
-        strategy(strategy_of(options, specs, loaded.plan, objective, replay, findings)),
+        model(cost_model(options, specs, loaded.plan, recording)),
+        strategy(strategy_of(options, specs, loaded.plan, objective, model, replay, findings)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
                [this]() -> exec::Runner& { throw replay.unknown({}); }),
@@ -167,6 +177,7 @@ struct Simulation {
   ValidSpecs specs;
   tuning::Replay replay;
   std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
+  std::optional<CostModel> model;
   std::unique_ptr<search::Strategy> strategy;
   report::Progress progress;
   exec::ReplayRunner runner;
@@ -241,6 +252,7 @@ ExitCode simulate(const TuneOptions& options) {
   tuning::add_outcome({}, tuner, std::chrono::duration<double>(simulation.replay.now().time_since_epoch()).count(),
                       findings);
   note_recording(recording, simulation.choice, wants_finals(options), findings);
+  tuning::note_model(simulation.model, findings);
   tuning::note_trials(simulation.loaded.plan, options.tune, findings);
   const results::Results results(results_rules(options, simulation.outputs.csv), simulation.loaded,
                                  simulation.objective, findings);

@@ -362,6 +362,8 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   results::ResultsRules shown = how_shown(options, target, requests);
   if (findings.ended_early) shown.csv.clear();  // the files of an earlier, complete run stay as they are
   note_at_the_end(options, target, shown, requests, devices.front(), earlier, journal, findings);
+  if (orders.only.empty() && grid && tuning::wants_search(options.search, grid->specs.size()))
+    tuning::note_model(tuning::model_for(options.search, target.plan(), machine.device), findings);
   if (!orders.silent) findings.logs = results::write_logs(log_rules(options, target.outputs), findings.trials);
   const results::Results results(shown, target.loaded, target.objective, findings);
   show(results, orders, progress);

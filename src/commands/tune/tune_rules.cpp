@@ -28,14 +28,14 @@ bool repeats_result(const TuneOptions& options, const Target& target) {
   return target.loaded.result && !options.tune && !options.audited;
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders,
-                                              const Target& target, const std::optional<tuning::Grid>& grid,
-                                              results::Notices& notes) {
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders, Target& target,
+                                              const std::optional<tuning::Grid>& grid, results::Notices& notes) {
   if (orders.only.empty()) {
     tuning::SearchRules rules = options.search;
     rules.say = [&notes](const std::string& text) { notes.said(text); };
     if (grid) rules.first = tuning::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
-    return tuning::strategy_for(rules, target.plan(), grid, target.objective);
+    return tuning::strategy_for(rules, target.plan(), grid, target.objective,
+                                [&]() -> const Device& { return target.hello().device; });
   }
   return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
 }

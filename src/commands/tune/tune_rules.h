@@ -23,9 +23,8 @@ report::Progress::Time now();
 bool repeats_result(const TuneOptions& options, const Target& target);
 
 /// `grid` is unset if one spec is run without knowing the others.
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders,
-                                              const Target& target, const std::optional<tuning::Grid>& grid,
-                                              results::Notices& notes);
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders, Target& target,
+                                              const std::optional<tuning::Grid>& grid, results::Notices& notes);
 /// How many specs are tried at most.
 std::int64_t count_of(const TuneOptions& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid);
 tuning::TunerRules tuner_rules(const TuneOptions& options, const JobOptions& orders, const Target& target,

@@ -207,7 +207,7 @@ TEST(Strategies, SayWhatIsWrongWithANameOrAnOption) {
       "hill_climb, random, exhaustive");
   EXPECT_EQ(complaint("genetic:popluation=3"),
             "--strategy genetic:popluation=3: genetic has no option 'popluation', did you mean 'population'?");
-  EXPECT_EQ(complaint("auto:x=3"), "--strategy auto:x=3: auto has no option 'x'; it has design, patience");
+  EXPECT_EQ(complaint("auto:x=3"), "--strategy auto:x=3: auto has no option 'x'; it has design, patience, model");
   EXPECT_EQ(complaint("exhaustive:x=3"), "--strategy exhaustive:x=3: exhaustive has no option 'x'; it has none");
   EXPECT_EQ(complaint("genetic:population"), "--strategy genetic:population: 'population' is not key=value");
   EXPECT_EQ(complaint("genetic:population=1"),
