@@ -40,6 +40,19 @@ void add_options(CLI::App& app, bench::SearchBenchOptions& options) {
       ->type_name("S");
   app.add_flag("--warm-start", options.warm_start,
                "Compare searches with those that begin with the winners of the problems before");
+  app.add_option("--model", options.yaml, "Compare searches with those that have the model of cost of this tuning file")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  app.add_option("--device", options.device, "The device of recordings that do not say what theirs can do")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
+  app.add_option("--wrong", options.wrong, "Make the model wrong")
+      ->check(CLI::IsMember({"shuffled", "reversed"}))
+      ->type_name("HOW");
+  app.add_option("--ahead", options.ahead, "With --model: specs asked for before the first of them is told")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str()
+      ->type_name("N");
   app.add_option("--jobs", options.jobs, "Threads (default: one per core)")->check(CLI::PositiveNumber)->type_name("N");
 }
 
@@ -53,8 +66,10 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (options.strategies.empty()) options.strategies = all_strategies();
     std::ranges::sort(options.budgets);
-    std::fputs((options.warm_start ? bench::warm_starts(options) : bench::strategies_compared(options)).c_str(),
-               stdout);
+    const auto compare = !options.yaml.empty() ? bench::cost_models
+                         : options.warm_start  ? bench::warm_starts
+                                               : bench::strategies_compared;
+    std::fputs(compare(options).c_str(), stdout);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const Error& error) {

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <deque>
 
 #include "model/statistics/objective.h"
 #include "model/values/error.h"
@@ -105,11 +106,13 @@ std::vector<std::unique_ptr<Landscape>> landscapes_of(std::span<const std::files
 }
 
 Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
-              const std::vector<std::int64_t>& budgets, std::span<const search::Point> first) {
+              const std::vector<std::int64_t>& budgets, std::span<const search::Point> first,
+              const search::Prior* prior, std::size_t ahead) {
   Course course;
-  const auto search = search::make_search(choice, landscape.specs(), seed);
+  const auto search = search::make_search(choice, landscape.specs(), seed, prior);
   double best = 0;
   std::size_t next = 0;
+  std::deque<search::Point> untold;
   const auto ask = [&]() -> std::optional<search::Point> {
     while (next < first.size())
       if (search->claim(first[next++])) return first[next - 1];
@@ -129,9 +132,12 @@ Course follow(const Landscape& landscape, const search::StrategyChoice& choice, 
       }
       if (!course.near && best >= kNear) course.near = course.asked;
       if (!course.nearer && best >= kNearer) course.nearer = course.asked;
+      untold.push_back(*point);
+      if (untold.size() < ahead) continue;
       const double told = thread_seconds();
-      search->tell(*point, cost);
+      search->tell(untold.front(), landscape.cost(untold.front()));
       course.seconds += thread_seconds() - told;
+      untold.pop_front();
     }
     course.shares.push_back(best);
   }

@@ -21,6 +21,8 @@ class Landscape {
   Landscape(const Landscape&) = delete;
   Landscape& operator=(const Landscape&) = delete;
 
+  const std::string& name() const { return name_; }
+  const recording::Recording& recording() const { return recording_; }
   const ValidSpecs& specs() const { return specs_; }
   std::optional<double> cost(const search::Point& point) const;
   /// Optimum over found, or found over optimum where more is better: 1 at the optimum.
@@ -59,8 +61,9 @@ struct Course {
 };
 
 /// Follows a strategy, which tries the points of `first` before any other, until the last budget is spent. The budgets
-/// ascend.
+/// ascend. `prior` may be null. `ahead` specs are asked for before the first of them is told.
 Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
-              const std::vector<std::int64_t>& budgets, std::span<const search::Point> first = {});
+              const std::vector<std::int64_t>& budgets, std::span<const search::Point> first = {},
+              const search::Prior* prior = nullptr, std::size_t ahead = 1);
 
 }  // namespace tune::bench
