@@ -15,7 +15,8 @@ namespace tune::platform {
 bool adopt_orphans();
 bool adopts_orphans();
 
-/// A child that we started ourselves, in any thread, and which is not an orphan as long as this object lives.
+/// A child that we started ourselves, and which is not an orphan as long as this object lives. In a program that adopts
+/// orphans all these objects must be made and destroyed by one thread: to another one a child is an orphan until then.
 class StartedChild {
  public:
   StartedChild() = default;

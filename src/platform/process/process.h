@@ -146,7 +146,7 @@ struct Finished {
 /// NoProgram.
 std::string find_program(const std::string& name);
 
-/// Runs one command to its end, in any thread. Throws as Processes::start.
+/// Runs one command to its end. Several threads may, in a program that adopts no orphans. Throws as Processes::start.
 Finished run(const Command& command);
 
 }  // namespace tune::platform
