@@ -87,23 +87,27 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
   return texts;
 }
 
-/// What a run would have to do, and how long that would take, as far as its journal knows.
-void print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
+/// Says what a run would have to do, and how long that would take, as far as its journal knows. Returns false if it
+/// says nothing, because all of this target is known, which tells nothing of the others.
+bool print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
   const auto last = recording::Journal::last_run_of(target.outputs.journal);
   const exec::RequestFactory requests(target.plan(), last ? last->hello : wire::Hello{}, options.search.seed);
-  tuning::Forecast forecast(work_to_do(options, target, grid, requests.has_build(), count, 1));
+  tuning::Work work = work_to_do(options, target, grid, requests.has_build(), count, 1);
+  work.tunings = target.of;
+  tuning::Forecast forecast(std::move(work));
   const auto known =
       last ? recording::Journal::trials_of(target.outputs.journal) : std::unordered_map<std::string, Trial>();
   forecast.ask(grid, [&](const Spec& spec) {
     const auto trial = known.find(requests.trial_id(spec));
     return trial != known.end() ? &trial->second : nullptr;
   });
+  if (target.of > 1 && forecast.all_known()) return false;
   print_wrapped(forecast.answer());
+  return true;
 }
 
-}  // namespace
-
-ExitCode dry_run(const TuneOptions& options, Target& target) {
+/// `foreseen`: it was said how long all targets will take, which the first one tells.
+ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   if (options.terminal.quiet && !options.search.spec && !options.partition) return count(options, target);
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
@@ -131,11 +135,19 @@ ExitCode dry_run(const TuneOptions& options, Target& target) {
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!options.terminal.quiet && !options.makes_several() && !options.search.spec && count > 0 && lost.empty() &&
+  if (!options.terminal.quiet && !foreseen && !options.search.spec && count > 0 && lost.empty() &&
       what_is_missing(target.plan()).empty())
-    print_forecast(options, target, *grid, count);
+    foreseen = print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
+}
+
+}  // namespace
+
+ExitCode dry_run(const TuneOptions& options) {
+  bool foreseen = false;
+  return for_each_target(options,
+                         [&](const TuneOptions& each, Target& target) { return list(each, target, foreseen); });
 }
 
 }  // namespace tune::commands

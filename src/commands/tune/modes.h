@@ -9,8 +9,9 @@ namespace tune::commands {
 
 // What `tune` itself can do, in a file of its name each. All throw Error, and Interrupted where processes run.
 
-/// `--dry-run`: lists the specs and what prunes the others; with `--quiet` it counts them. Starts nothing that times.
-ExitCode dry_run(const TuneOptions& options, Target& target);
+/// `--dry-run`: lists the specs and what prunes the others, for each problem of `--shapes`; with `--quiet` it counts
+/// them. Starts nothing that times.
+ExitCode dry_run(const TuneOptions& options);
 /// `--build-only`: builds every spec and runs none.
 ExitCode build_only(const TuneOptions& options, Target& target);
 /// Without another mode: tries the specs, with `--tune` in search of the best, and reports and writes what it found.

@@ -21,7 +21,7 @@ ExitCode run_mode(const TuneOptions& options) {
   if (const std::string text = platform::folders_used_instead();
       !text.empty() && !(options.outputs.prefix && options.store.store))
     print_wrapped("note: " + text);
-  if (options.dry_run) return for_each_target(options, dry_run);
+  if (options.dry_run) return dry_run(options);
   if (options.build_only) return for_each_target(options, build_only);
   return tune_all(options);
 }

@@ -53,6 +53,25 @@ TEST_F(FirstUse, AListOfSizesHasOneEstimate) {
   EXPECT_EQ(result.err.find("estimate:"), result.err.rfind("estimate:")) << result.err;
 }
 
+TEST_F(FirstUse, ADryRunOfAListOfSizesHasOneEstimate) {
+  sandbox_.write_script("{T: [1, 2, 3, 4, 5, 6, 7, 8]}");
+  sandbox_.write("sizes.yaml", "- {M: 1}\n- {M: 2}\n- {M: 3}\n");
+  const std::vector<std::string> words = {"bench.yaml", "--shapes", "sizes.yaml", "--output", "out"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return tune(more);
+  };
+  EXPECT_EQ(with({"--dry-run"}).err, "8 specs; time unknown: the journal knows too few of them\n");
+  with({"--max-evals", "5"});
+  const std::string known = with({"--dry-run"}).err;
+  EXPECT_TRUE(
+      std::regex_match(known, std::regex("8 specs; the journal knows 5 of the specs; estimate: .* s for 3 tunings, "
+                                         "if all are like this one; from 5 specs in the journal\n")))
+      << known;
+  with({});
+  EXPECT_EQ(with({"--dry-run"}).err, "");
+}
+
 TEST_F(FirstUse, ADryRunSaysWhatTheJournalKnows) {
   sandbox_.write_script("{T: [1, 2, 3]}");
   const Result nothing = tune({"bench.yaml", "--tune", "--dry-run", "--output", "out"});
