@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <map>
-#include <thread>
 
 #include "bench/landscape.h"
 #include "bench/search_bench.h"
@@ -12,7 +9,6 @@
 #include "config/reader/load.h"
 #include "model/cost/cost_model.h"
 #include "model/statistics/stats.h"
-#include "model/values/error.h"
 
 namespace tune::bench {
 namespace {
@@ -64,25 +60,7 @@ class Models {
   }
 
   void run() {
-    const auto seeds = static_cast<std::size_t>(options_.seeds);
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      for (std::size_t i = next++; i < subjects_.size(); i = next++) {
-        Subject& subject = *subjects_[i];
-        for (std::size_t seed = 0; seed < seeds; ++seed) {
-          const auto course = [&](const search::Prior* prior) {
-            return follow(*subject.landscape, choice_, options_.seed + seed, options_.budgets, subject.first, prior,
-                          options_.ahead);
-          };
-          subject.with.push_back(course(subject.prior.get()));
-          subject.without.push_back(course(nullptr));
-        }
-      }
-    };
-    const unsigned jobs =
-        options_.jobs > 0 ? static_cast<unsigned>(options_.jobs) : std::thread::hardware_concurrency();
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(jobs, 1U); ++i) threads.emplace_back(work);
+    in_threads(options_.jobs, subjects_.size(), [&](std::size_t i) { follow_seeds(*subjects_[i]); });
   }
 
   std::string text() const {
@@ -104,6 +82,17 @@ class Models {
   }
 
  private:
+  void follow_seeds(Subject& subject) const {
+    const auto course = [&](std::uint64_t seed, const search::Prior* prior) {
+      return follow(*subject.landscape, choice_, seed, options_.budgets, subject.first, prior, options_.ahead);
+    };
+    for (std::uint64_t seed = options_.seed; seed < options_.seed + static_cast<std::uint64_t>(options_.seeds);
+         ++seed) {
+      subject.with.push_back(course(seed, subject.prior.get()));
+      subject.without.push_back(course(seed, nullptr));
+    }
+  }
+
   Device device_of(const recording::Recording& recording) const {
     return options_.device.empty() ? recording.device : config::read_device(options_.device);
   }

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <thread>
 
 #include "model/statistics/objective.h"
 #include "model/values/error.h"
@@ -103,6 +106,16 @@ std::vector<std::unique_ptr<Landscape>> landscapes_of(std::span<const std::files
     }
   }
   return landscapes;
+}
+
+void in_threads(int threads, std::size_t count, const std::function<void(std::size_t)>& task) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) task(i);
+  };
+  const unsigned wanted = threads > 0 ? static_cast<unsigned>(threads) : std::thread::hardware_concurrency();
+  std::vector<std::jthread> all;
+  for (unsigned i = 0; i < std::max(wanted, 1U); ++i) all.emplace_back(work);
 }
 
 Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,9 @@ struct Course {
   int asked = 0;
   std::optional<search::Point> best = {};
 };
+
+/// Does tasks 0 to `count` - 1 in so many threads; 0: one per core.
+void in_threads(int threads, std::size_t count, const std::function<void(std::size_t)>& task);
 
 /// Follows a strategy, which tries the points of `first` before any other, until the last budget is spent. The budgets
 /// ascend. `prior` may be null. `ahead` specs are asked for before the first of them is told.

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "bench/landscape.h"
 #include "bench/search_bench.h"
@@ -55,15 +53,8 @@ class Bench {
   }
 
   void run() {
-    const std::size_t count = courses_.size() * static_cast<std::size_t>(options_.seeds);
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-      for (std::size_t task = next++; task < count; task = next++) follow_task(task);
-    };
-    const unsigned jobs =
-        options_.jobs > 0 ? static_cast<unsigned>(options_.jobs) : std::thread::hardware_concurrency();
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::max(jobs, 1U); ++i) threads.emplace_back(work);
+    in_threads(options_.jobs, courses_.size() * static_cast<std::size_t>(options_.seeds),
+               [&](std::size_t task) { follow_task(task); });
   }
 
   std::string text() const {
