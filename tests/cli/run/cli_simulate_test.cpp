@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "platform/process/process.h"
 #include "support/cli.h"
@@ -395,6 +396,33 @@ TEST_F(BenchSearch, ComparesWarmStarts) {
   EXPECT_TRUE(has(text, "  8192x8192x8192 bf16 bf16 bf16 row col row ")) << text;
   EXPECT_TRUE(has(text, "   1.0  ")) << "the winner of the problem before is tried first\n" << text;
   EXPECT_TRUE(has(text, "warm over cold: 0.")) << text;
+}
+
+TEST_F(BenchSearch, ComparesSearchesWithAndWithoutAModelOfCost) {
+  const std::string configs = std::string(TUNE_SOURCE_DIR) + "/configs/";
+  const auto shares = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {configs + "recorded/gemm_wgmma_shapes_h200.jsonl.gz",
+                                      "--model",
+                                      configs + "gemm_wgmma.yaml",
+                                      "--strategy",
+                                      "auto",
+                                      "--seeds",
+                                      "2",
+                                      "--budgets",
+                                      "8"};
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string text = bench(words);
+    std::smatch found;
+    const std::regex rows(
+        "no model +([0-9.]+)/[0-9.]+\nmodel +([0-9.]+)/[0-9.]+\n\nmodels: 12; rank correlation .* 0.7");
+    EXPECT_TRUE(std::regex_search(text, found, rows)) << text;
+    return found.size() < 3 ? std::pair(0.0, 0.0) : std::pair(std::stod(found[1]), std::stod(found[2]));
+  };
+  const auto [without, right] = shares({});
+  EXPECT_GT(right, without + 0.02);
+  const double reversed = shares({"--wrong", "reversed", "--ahead", "4"}).second;
+  EXPECT_LT(reversed, right);
+  EXPECT_GT(reversed, without - 0.05);
 }
 
 TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {
