@@ -81,7 +81,10 @@ void set_option(const std::string& text, StrategyChoice& choice, const std::stri
   option->value = parse_number(text, *option, assignment.substr(equals + 1));
 }
 
-bool useful(const Prior* prior) { return prior != nullptr && !prior->ranked().empty(); }
+// Among points that no axis tells apart, as of a space with one spec, there is nothing to choose.
+bool useful(const Prior* prior) {
+  return prior != nullptr && !prior->ranked().empty() && !CoordinateSystem(prior->specs().space()).axes().empty();
+}
 
 }  // namespace
 

@@ -41,6 +41,13 @@ TEST_F(Model, ASearchBeginsWithWhatItPredictsToBeFast) {
                   "with a rank correlation of "));
 }
 
+TEST_F(Model, OfOneSpecIsNotNeeded) {
+  write("model: {time: abs(X - 700) + 1}\n");
+  const Result result = search({"--param", "X:3", "--strategy", "auto"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "params:\n  $X: 3\n"));
+}
+
 TEST_F(Model, CanBeLeftOut) {
   write("model: {time: abs(X - 700) + 1}\n");
   const Result result = search({"--max-evals", "8", "--strategy", "auto:model=0"});

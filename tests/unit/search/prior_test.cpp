@@ -132,6 +132,17 @@ TEST_F(Priors, OfCostsWhereMoreIsBetterAreLearnedFromToo) {
   EXPECT_GT(picks.trust(), 0.9);
 }
 
+TEST_F(Priors, OfOneSpecAreNotAsked) {
+  const Space space = Grid::space({{{"X", Kind::ordinal, {3}}}});
+  const ValidSpecs specs(space);
+  const search::Prior prior(specs, [](const search::Point&) { return 1.0; });
+  const auto search = search::make_search(search::parse_strategy("auto"), specs, 1, &prior);
+  const auto point = search->ask();
+  ASSERT_TRUE(point);
+  search->tell(*point, 1);
+  EXPECT_FALSE(search->ask());
+}
+
 TEST_F(Priors, NothingPredictedIsAsNoPrior) {
   const search::Prior none(specs_, [](const search::Point&) { return std::nullopt; });
   for (std::uint64_t seed = 0; seed < 5; ++seed)
