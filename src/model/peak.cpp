@@ -47,7 +47,7 @@ double operations_per_cycle(const std::string& arch, Type type) {
   const Rate* rate = rate_of(arch);
   if (rate == nullptr) return 0;
   if (type == Type::f32) return rate->lanes;
-  if (type == Type::f64) return rate->lanes / 2;
+  if (type == Type::f64) return rate->lanes / 2;  // of chips for data centers; others have a 32nd of that
   return rate->half * relative_rate(type);
 }
 
