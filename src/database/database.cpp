@@ -113,8 +113,11 @@ SizeRule table_of(const Database& database, const ResultGroup& group) {
     if (key.group != group) break;
     const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
     if (!rule.table.empty() && !std::ranges::equal(key.sizes, rule.table.begin()->first, same_name)) continue;
-    if (rule.table.contains(key.sizes)) continue;
     const Configuration own{result.params, result.artifact_hash, result.store_path};
+    // Of sizes that the rule gives the same parameters, the result knows the binary.
+    const auto listed = rule.table.find(key.sizes);
+    if (listed != rule.table.end() && to_text(rule.configurations[listed->second].params) != to_text(own.params))
+      continue;
     const std::size_t use = use_of(own);
     if (use == rule.configurations.size()) rule.configurations.push_back(own);
     rule.table[key.sizes] = use;

@@ -54,6 +54,7 @@ struct TunedResult {
   std::vector<std::pair<std::string, double>> ratios;  ///< a baseline's time over this one's, by its label
   std::string artifact_hash;                           ///< empty if nothing was built
   std::string store_path;                              ///< of the artifact in the build store
+  std::string code;                                    ///< hash of the artifact and its launch; empty: not known
   std::string date;                                    ///< 2026-11-22; empty: not known
 };
 

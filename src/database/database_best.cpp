@@ -83,6 +83,7 @@ std::pair<ResultKey, TunedResult> read_best_result(const config::Node& root, con
   result.ratios = ratios_of(root, diagnostics);
   result.artifact_hash = recorded->artifact_hash;
   result.store_path = text_of(find_in(root, "result", "store_path"));
+  result.code = text_of(find_in(root, "result", "code"));
   return {key, result};
 }
 

@@ -27,6 +27,7 @@ config::Node result_node(const ResultKey& key, const TunedResult& result) {
   node.flow = false;
   set_key(node, key.group, key.sizes);
   set_configuration(node, {result.params, result.artifact_hash, result.store_path});
+  set_text(node, "code", result.code);
   node.set("time_ms", milliseconds(result.seconds));
   if (result.interval) {
     config::Node interval = config::make_list({});
@@ -85,7 +86,7 @@ class DatabaseReader {
     const config::Fields fields(
         node, "a result",
         {"kernel", "backend", "sizes", "problem", "state", "device", "versions", "source", "params", "artifact",
-         "store_path", "time_ms", "interval_ms", "ratio", "checked", "finals", "date"},
+         "store_path", "code", "time_ms", "interval_ms", "ratio", "checked", "finals", "date"},
         *diagnostics_);
     const ResultKey key = read_key(fields);
     const auto result = read_tuned(fields);
@@ -100,6 +101,7 @@ class DatabaseReader {
     result.params = configuration.params;
     result.artifact_hash = configuration.artifact_hash;
     result.store_path = configuration.store_path;
+    result.code = text_of_key(fields, "code");
     const auto seconds = seconds_of(*time, "time_ms");
     if (!seconds) return std::nullopt;
     result.seconds = *seconds;

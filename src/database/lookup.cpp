@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/settings.h"
 #include "model/values/error.h"
 
 namespace tune::database {
@@ -88,7 +89,7 @@ class GroupSearch {
       if (found == database_->results.end()) continue;
       const TunedResult& result = found->second;
       if (best && !is_preferred(*group, result, *best->group, *best->result)) continue;
-      best = Found{how, {}, group, sizes, &result, {result.params, result.artifact_hash, result.store_path}};
+      best = Found{how, {}, group, sizes, &result, {result.params, result.artifact_hash, result.store_path}, sizes};
     }
     return best;
   }
@@ -100,10 +101,17 @@ class GroupSearch {
       if (rule == database_->rules.end() || !has_sizes(rule->second)) continue;
       if (best && agreement(group->device, wanted_->device) <= agreement(best->group->device, wanted_->device))
         continue;
-      best = Found{Found::How::rule, {},      group,
-                   wanted_->sizes,   nullptr, *configuration_for(rule->second, wanted_->sizes).first};
+      const Configuration& choice = *configuration_for(rule->second, wanted_->sizes).first;
+      best = Found{Found::How::rule, {}, group, wanted_->sizes, nullptr, choice, timed_with(rule->second, choice)};
     }
     return best;
+  }
+
+  static Sizes timed_with(const SizeRule& rule, const Configuration& choice) {
+    const std::string params = to_text(choice.params);
+    const auto uses = [&](const auto& row) { return to_text(rule.configurations[row.second].params) == params; };
+    const auto row = std::ranges::find_if(rule.table, uses);
+    return row != rule.table.end() ? row->first : Sizes();
   }
 
   /// Whether the wanted sizes are those that the rule knows.

@@ -40,6 +40,7 @@ struct Found {
   Sizes sizes;                          ///< of the result; of a rule, the wanted ones
   const TunedResult* result = nullptr;  ///< null: a rule's choice, which was not timed for these sizes
   Configuration configuration;
+  Sizes timed;  ///< for which the configuration was built and timed
 };
 
 /// Looks for a result of exactly these sizes, then by the key, then by the rule; first all of them on the wanted

@@ -243,6 +243,7 @@ config::BestResult Results::best(const Device& device) const {
   best.artifact_hash = sweep.build.artifact_hash;
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
+  best.code = sweep.build.code;
   best.finals_interrupted = findings_->finals_interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();

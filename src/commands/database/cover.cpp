@@ -159,8 +159,9 @@ ExitCode cover(const CoverOptions& options) {
   require_times(recorded);
   const database::Slowdowns& table = recorded.table;
   const database::Cover cover = database::find_cover(table, database::all_sizes(table), options.slowdown);
-  const database::SizeRule rule = database::make_rule(table, cover);
+  database::SizeRule rule = database::make_rule(table, cover);
   platform::print(with_escapes(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
+  name_binaries(rule, recorded);
   set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }

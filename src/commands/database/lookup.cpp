@@ -9,7 +9,9 @@
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
 #include "commands/database/shape_rounding.h"
+#include "commands/database/tuned_plan.h"
 #include "commands/messages.h"
+#include "commands/tune/rules.h"
 #include "database/database_file.h"
 #include "database/lookup_text.h"
 #include "model/values/escaped_text.h"
@@ -22,6 +24,7 @@ namespace {
 struct LookupOptions {
   std::filesystem::path database;
   SelectionOptions selection;
+  std::vector<std::filesystem::path> yaml;  ///< says whether what was timed for other sizes may be used
   std::optional<std::int64_t> m, n, k;
   std::vector<std::string> sizes;               ///< NAME=N: those of other problems
   std::vector<std::string> keys;                ///< pow2, or NAME=EXPRESSION
@@ -35,6 +38,10 @@ void bind(cli::Command& command, LookupOptions& options) {
   command.whole("-k", options.k, 1, "K", "Length of the products");
   command.list("--size", options.sizes, "NAME=N", "Another size; may be repeated");
   bind_selection(command, options.selection, "Results of this device or architecture (default: this machine's)");
+  command
+      .several("--yaml", options.yaml, "FILE",
+               "The tuning file of the results, which says whether what was timed for other sizes may be used")
+      .files(kYamlFiles);
   command.list("--key", options.keys, "pow2|NAME=EXPR",
                "What sizes without a result become: pow2, or a size as an expression");
   command
@@ -112,6 +119,32 @@ void note_what_differs(const database::Found& found, const database::Wanted& wan
                                                 database::to_text(wanted.sizes), wanted.device.name));
 }
 
+/// What was timed for other sizes is only given if the tuning file allows it for these; what was compiled for others is
+/// not given at all. Throws Error(none_valid) with the reason.
+void allow_other_sizes(database::Found& found, const database::Wanted& wanted, const LookupOptions& options) {
+  if (found.how == database::Found::How::exact || found.timed == wanted.sizes) return;
+  const std::string sizes = database::to_text(wanted.sizes);
+  if (options.yaml.empty() && found.group->backend == to_text(Backend::program)) return;
+  if (options.yaml.empty())
+    throw Error(ExitCode::none_valid,
+                fmt::format("there is no result of {}; there is one that was timed for {}, and whether it may be used "
+                            "for other sizes only the tuning file can say: name it with --yaml",
+                            sizes, database::to_text(found.timed)));
+  exec::Workers workers = find_workers();
+  const TunedPlan plan(options.yaml, *found.group, wanted.device.name, workers);
+  const auto& params = found.configuration.params;
+  if (const auto reason = plan.misfit(params, wanted.sizes))
+    throw Error(ExitCode::none_valid, fmt::format("there is no result of {}, and {} is not valid for it: {}", sizes,
+                                                  to_text(params), *reason));
+  if (found.configuration.artifact_hash.empty() || plan.share_binary(params, found.timed, wanted.sizes)) return;
+  found.configuration.artifact_hash.clear();
+  found.configuration.store_path.clear();
+  note(
+      fmt::format("the binary that was timed is not for {}: values that are compiled in differ; build one with these "
+                  "parameters",
+                  sizes));
+}
+
 /// How much slower each size is with the result of its key than with its own.
 void validate(const database::Database& database, const LookupOptions& options) {
   const database::ResultGroup& group = the_group(database, options.selection);
@@ -153,8 +186,9 @@ ExitCode lookup(const LookupOptions& options) {
   const database::Sizes sizes = sizes_of(options);
   require_all_sizes(database, groups, sizes);
   const database::Wanted wanted{wanted_device(options.selection, groups), sizes, size_key(options.keys, sizes)};
-  const auto found = database::look_up(database, groups, wanted);
+  auto found = database::look_up(database, groups, wanted);
   if (!found) fail_to_find(database, groups, wanted);
+  allow_other_sizes(*found, wanted, options);
   note_what_differs(*found, wanted);
   platform::print(database::write_found(*found));
   return ExitCode::ok;

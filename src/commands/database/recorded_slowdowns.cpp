@@ -111,7 +111,9 @@ class TableMaker {
     std::vector<double>& row =
         found_.table.of.emplace_back(found_.table.configurations.size(), database::kUnknownSlowdown);
     const Timed& best = best_of(times);
+    std::vector<database::Configuration>& all = found_.timed.emplace_back();
     for (const Timed& timed : times) {
+      all.push_back(timed.configuration);
       const std::size_t place = place_of(timed);
       if (place == row.size()) row.push_back(database::kUnknownSlowdown);
       const double slowdown = timed.finals && best.finals ? *timed.finals / *best.finals : timed.sweep / best.sweep;
@@ -150,7 +152,6 @@ class TableMaker {
            same->configuration.artifact_hash != result.artifact_hash;
   }
 
-  /// Where the sizes are compiled in, a configuration has an artifact for each of them, and none is named.
   std::size_t place_of(const Timed& timed) {
     const auto [known, is_new] = places_.try_emplace(timed.key, places_.size());
     if (is_new) found_.table.configurations.push_back(timed.configuration);
@@ -183,6 +184,21 @@ RecordedSlowdowns read_slowdowns(const database::Database& database, const datab
     maker.add(key.sizes, result, weight != weights.end() ? weight->second : 1);
   }
   return maker.take();
+}
+
+void name_binaries(database::SizeRule& rule, const RecordedSlowdowns& recorded) {
+  for (std::size_t size = 0; size < recorded.table.sizes.size(); ++size) {
+    std::size_t& use = rule.table.at(recorded.table.sizes[size]);
+    const std::string params = to_text(rule.configurations[use].params);
+    const auto same_params = [&](const database::Configuration& each) { return to_text(each.params) == params; };
+    const auto own = std::ranges::find_if(recorded.timed[size], same_params);
+    if (own == recorded.timed[size].end() || own->artifact_hash == rule.configurations[use].artifact_hash) continue;
+    const auto is_own = [&](const database::Configuration& each) {
+      return same_params(each) && each.artifact_hash == own->artifact_hash;
+    };
+    use = static_cast<std::size_t>(std::ranges::find_if(rule.configurations, is_own) - rule.configurations.begin());
+    if (use == rule.configurations.size()) rule.configurations.push_back(*own);
+  }
 }
 
 }  // namespace tune::commands

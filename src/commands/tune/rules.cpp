@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t kTop = 20;
 
-/// It has the files of known devices.
-std::filesystem::path folder_of_devices() {
-  return platform::folder_of_executable().parent_path() / "share" / "tune" / "configs" / "devices";
-}
-
 bool wants_colors(const TerminalOptions& terminal, int descriptor) {
   using enum TerminalOptions::Color;
   if (terminal.color != automatic) return terminal.color == always;
@@ -29,6 +24,10 @@ bool wants_colors(const TerminalOptions& terminal, int descriptor) {
 }
 
 }  // namespace
+
+std::filesystem::path folder_of_devices() {
+  return platform::folder_of_executable().parent_path() / "share" / "tune" / "configs" / "devices";
+}
 
 std::string name_of_input(const TuneOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();

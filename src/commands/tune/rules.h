@@ -20,6 +20,9 @@ namespace tune::commands {
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
+/// It has the files of known devices.
+std::filesystem::path folder_of_devices();
+
 // What follows from several options for one part of a run. What one option sets is a field of that part's settings.
 
 /// The file of --device-file, which may be the name of a device. Throws Error(bad_input).

@@ -167,6 +167,7 @@ class BestWriter {
     if (!result_.front.empty()) node.set("pareto", front());
     if (!result_.artifact_hash.empty()) node.set("artifact", make_text(result_.artifact_hash, {}));
     if (!result_.store_path.empty()) node.set("store_path", make_text(result_.store_path.string(), {}));
+    if (!result_.code.empty()) node.set("code", make_text(result_.code, {}));
     if (!result_.source_hash.empty()) node.set("source", make_text(result_.source_hash, {}));
     return node;
   }

@@ -31,6 +31,7 @@ struct BestResult {
   std::vector<FrontPoint> front;                        ///< of several objectives; best by the first one first
   std::string artifact_hash;                            ///< empty if nothing was built
   std::filesystem::path store_path;                     ///< of the artifact in the build store; empty: likewise
+  std::string code = {};                                ///< BuildInfo::code: hash of the artifact and its launch
   bool finals_interrupted = false;
   std::optional<Verdict> verdict;
   std::string statistic = {};  ///< by which the sweep's times were chosen; empty: their median

@@ -1,0 +1,94 @@
+#include "commands/database/tuned_plan.h"
+
+#include <fmt/format.h>
+
+#include "commands/tune/rules.h"
+#include "config/reader/device_file.h"
+#include "exec/request/request_factory.h"
+#include "model/settings.h"
+#include "model/values/error.h"
+
+namespace tune::commands {
+namespace {
+
+Device device_named(const std::string& name, const std::string& arch, Backend backend, exec::Workers& workers) {
+  if (workers.find(backend)) {
+    const wire::Hello& hello = workers.probe_compiler(backend);
+    if (hello.no_device.empty() && hello.device.name == name) return hello.device;
+  }
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of_devices(), none))
+    if (Device device = config::read_device(entry.path()); device.name == name) return device;
+  Device device;
+  device.name = name;
+  device.arch = arch;
+  return device;
+}
+
+/// `--problem` for an entry of a result's problem; empty: only the file can say it.
+std::string problem_option(const std::string& name, const std::string& value) {
+  if (name == "layout_a" || name == "layout_b")
+    return fmt::format("rowMajor{}={}", name.back() == 'a' ? 'A' : 'B', value == "row" ? 'T' : 'N');
+  return name == "layout_c" ? "" : fmt::format("{}={}", name, value);
+}
+
+}  // namespace
+
+TunedPlan::TunedPlan(std::vector<std::filesystem::path> yamls, database::ResultGroup group, const std::string& device,
+                     exec::Workers& workers)
+    : yamls_(std::move(yamls)),
+      group_(std::move(group)),
+      backend_(config::parse_backend(group_.backend).value_or(Backend::program)),
+      device_(device_named(device, group_.device.arch, backend_, workers)) {}
+
+config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
+  config::LoadOptions options;
+  options.backend = backend_;
+  options.probe = [this](Backend) { return device_; };
+  if (backend_ == Backend::program) {
+    options.m = database::size_of(sizes, "m");
+    options.n = database::size_of(sizes, "n");
+    options.k = database::size_of(sizes, "k");
+  } else {
+    for (const auto& [name, size] : sizes) options.problem.push_back(fmt::format("{}={}", name, size));
+    for (const auto& [name, value] : group_.problem)
+      if (std::string option = problem_option(name, value); !option.empty())
+        options.problem.push_back(std::move(option));
+  }
+  config::Loaded loaded = config::load(yamls_, options);
+  if (loaded.plan.name != group_.kernel)
+    throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
+                                                 yamls_.front().string(), loaded.plan.name, group_.kernel));
+  database::ResultKey key;
+  std::vector<Setting> none;
+  database::set_problem(key, loaded.plan.problem, loaded.plan.constants, none);
+  if (backend_ != Backend::program && key.group.problem != group_.problem)
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: its problem is another one than that of the results, in layouts, factors or types",
+                            yamls_.front().string()));
+  return loaded;
+}
+
+std::optional<std::string> TunedPlan::misfit(const std::vector<Setting>& params, const database::Sizes& sizes) const
+    try {
+  const config::Loaded loaded = at(sizes);
+  const auto spec = loaded.plan.space.at(params);
+  const auto* rejection = std::get_if<Rejection>(&spec);
+  return rejection != nullptr ? std::optional(rejection->reason) : std::nullopt;
+} catch (const std::invalid_argument& error) {
+  return error.what();
+}
+
+bool TunedPlan::share_binary(const std::vector<Setting>& params, const database::Sizes& a,
+                             const database::Sizes& b) const {
+  const auto key = [&](const database::Sizes& sizes) {
+    const config::Loaded loaded = at(sizes);
+    wire::Hello hello;
+    hello.backend = backend_;
+    hello.device = device_;
+    return exec::RequestFactory(loaded.plan, hello, 0).build_key({-1, params});
+  };
+  return key(a) == key(b);
+}
+
+}  // namespace tune::commands
