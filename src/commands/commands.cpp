@@ -3,14 +3,14 @@
 namespace tune::commands {
 
 // What a user can ask for: a file or folder each, which ends with this.
-extern const cli::CommandSpec kTune, kConvert, kDiff, kListShapes, kReport, kMerge, kLookup, kCover, kExport, kShow,
-    kCache, kKokkos, kAgent, kAudit;
+extern const cli::CommandSpec kTune, kConvert, kDiff, kListShapes, kReport, kMerge, kLookup, kCover, kExport, kPackage,
+    kShow, kCache, kKokkos, kAgent, kAudit;
 
 namespace {
 
 /// In the order of the help.
 constexpr const cli::CommandSpec* kCommands[] = {&kConvert, &kDiff, &kListShapes, &kReport, &kMerge, &kLookup, &kCover,
-                                                 &kExport,  &kShow, &kCache,      &kKokkos, &kAgent, &kAudit};
+                                                 &kExport,  &kPackage, &kShow, &kCache, &kKokkos, &kAgent, &kAudit};
 
 }  // namespace
 

@@ -1,0 +1,329 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "cli/command_line.h"
+#include "commands/common_options.h"
+#include "commands/database/selection.h"
+#include "commands/database/tuned_plan.h"
+#include "commands/messages.h"
+#include "commands/tune/rules.h"
+#include "database/database_file.h"
+#include "exec/device/measure_service.h"
+#include "exec/request/spec_launches.h"
+#include "model/settings.h"
+#include "model/values/escaped_text.h"
+#include "package/cpp_text.h"
+#include "package/expression_text.h"
+#include "package/package.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `tune package`: writes a folder with which a program launches what was tuned. none_valid: what is built now is not
+/// what was timed.
+struct PackageOptions {
+  fs::path database;
+  std::vector<fs::path> yaml;
+  fs::path output;
+  SelectionOptions selection;
+  StoreOptions store;
+  bool partial = false;
+};
+
+void bind(cli::Command& command, PackageOptions& options) {
+  command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
+  command.several("--yaml", options.yaml, "FILE", "The tuning file that its results are from").required().files(kYamlFiles);
+  command.path("--output,-o", options.output, "DIR", "The folder to write; its name is that of the package").required();
+  bind_selection(command, options.selection, kTheOnlyDevice);
+  command.flag("--partial", options.partial, "Leave out results whose binary cannot be built again as it was");
+  command.path("--store", options.store.store, "DIR", "The build store (default: ~/.cache/tune/store)");
+}
+
+/// A result or a rule's choice, on its way into a package.
+struct Candidate {
+  database::Sizes sizes;
+  std::vector<Setting> params;
+  std::string artifact, code;                      ///< as they were timed; empty: not known
+  const database::TunedResult* result = nullptr;   ///< null: of a rule
+  std::unique_ptr<config::Loaded> loaded = {};
+  std::unique_ptr<exec::RequestFactory> requests = {};
+  Spec spec = {};
+  std::string refusal = {};
+  fs::path built = {};
+};
+
+wire::Hello hello_for(const TunedPlan& plan, Backend backend, exec::Workers& workers) {
+  wire::Hello hello = workers.probe_compiler(backend);
+  hello.device = plan.device();
+  hello.device.arch = plan.group().device.arch;
+  return hello;
+}
+
+class Packer {
+ public:
+  Packer(const PackageOptions& options, const database::Database& database)
+      : options_(&options),
+        database_(&database),
+        group_(&the_group(database, options.selection)),
+        backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
+        workers_(find_workers()) {}
+
+  void pack() {
+    require_packable();
+    plan_.emplace(options_->yaml, *group_, group_->device.name, workers_);
+    collect();
+    build();
+    refuse();
+    package::Package package = make();
+    write(package::files_of(package));
+    platform::print(with_escapes(summary(package)));
+  }
+
+ private:
+  void require_packable() const {
+    if (backend_ != Backend::cuda && backend_ != Backend::cpu)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("packages are made of kernels for cuda and the cpu so far; these results are of {}",
+                              group_->backend));
+    if (!group_->problem.contains("layout_a"))
+      throw Error(ExitCode::bad_input, "packages are made of kernels whose problem is a gemm so far");
+    std::error_code none;
+    if (fs::exists(options_->output) && !fs::is_empty(options_->output, none) &&
+        !fs::exists(options_->output / "manifest.json"))
+      throw Error(ExitCode::bad_input, fmt::format("{} exists and is no package; name another folder",
+                                                   options_->output.string()));
+  }
+
+  /// The results, and what the leaves of the rule's tree choose beside them.
+  void collect() {
+    const wire::Hello hello = hello_for(*plan_, backend_, workers_);
+    for (auto each = database_->results.lower_bound({*group_, {}});
+         each != database_->results.end() && each->first.group == *group_; ++each)
+      add({each->first.sizes, each->second.params, each->second.artifact_hash, each->second.code, &each->second}, hello);
+    const auto rule = database_->rules.find(*group_);
+    if (rule == database_->rules.end()) return;
+    for (const database::SizeRule::Node& node : rule->second.tree) {
+      if (!node.size.empty() || find_params(rule->second.configurations[node.use].params) != nullptr) continue;
+      const auto& configuration = rule->second.configurations[node.use];
+      const std::string params = to_text(configuration.params);
+      for (const auto& [sizes, use] : rule->second.table)
+        if (const auto& listed = rule->second.configurations[use]; to_text(listed.params) == params) {
+          add({sizes, configuration.params, listed.artifact_hash, {}, nullptr}, hello);
+          break;
+        }
+    }
+  }
+
+  const Candidate* find_params(const std::vector<Setting>& params) const {
+    const std::string text = to_text(params);
+    const auto found = std::ranges::find_if(candidates_, [&](const Candidate& each) {
+      return each.refusal.empty() && to_text(each.params) == text;
+    });
+    return found == candidates_.end() ? nullptr : &*found;
+  }
+
+  void add(Candidate candidate, const wire::Hello& hello) {
+    candidate.loaded = std::make_unique<config::Loaded>(plan_->at(candidate.sizes));
+    try {
+      auto spec = candidate.loaded->plan.space.at(candidate.params);
+      if (const auto* rejection = std::get_if<Rejection>(&spec))
+        candidate.refusal = "the tuning file excludes it: " + rejection->reason;
+      else
+        candidate.spec = std::get<Spec>(std::move(spec));
+    } catch (const std::invalid_argument& error) {
+      candidate.refusal = error.what();
+    }
+    candidate.requests = std::make_unique<exec::RequestFactory>(candidate.loaded->plan, hello, 0);
+    candidates_.push_back(std::move(candidate));
+  }
+
+  /// All that the store does not have is built at once.
+  void build() {
+    exec::MeasureOptions rules;
+    rules.worker = workers_.require(backend_);
+    rules.store = store_places(options_->store);
+    rules.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    service_ = std::make_unique<exec::MeasureService>(*candidates_.front().requests, rules);
+    exec::Builder& builder = service_->builds().builder();
+    for (Candidate& each : candidates_)
+      if (each.refusal.empty())
+        try {
+          const std::string key = each.requests->build_key(each.spec);
+          if (builder.find(key) == nullptr) builder.want(key, each.requests->build(each.spec));
+        } catch (const exec::Unlaunchable& error) {
+          each.refusal = error.what();
+        }
+    service_->finish_builds();
+    for (Candidate& each : candidates_)
+      if (each.refusal.empty()) compare(each, *builder.find(each.requests->build_key(each.spec)));
+  }
+
+  void compare(Candidate& candidate, const exec::Builder::Result& result) {
+    if (const auto* failure = std::get_if<Failure>(&result)) {
+      candidate.refusal = "it does not build: " + failure->message;
+      return;
+    }
+    const auto& artifact = std::get<exec::Artifact>(result);
+    candidate.built = artifact.path;
+    if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
+      const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
+      candidate.refusal =
+          same_source ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
+                                    group_->device.compiler, candidate.requests->hello().compiler)
+                      : "the source is not what it was when it was timed";
+      return;
+    }
+    if (!candidate.code.empty() && candidate.requests->code_of(candidate.spec, artifact.info.artifact_hash) != candidate.code)
+      candidate.refusal = "the tuning file launches it in another way than when it was timed";
+    candidate.artifact = artifact.info.artifact_hash;
+  }
+
+  void refuse() {
+    std::string all;
+    std::size_t left = 0;
+    for (const Candidate& each : candidates_)
+      if (each.refusal.empty())
+        left += each.result != nullptr;
+      else if (each.result != nullptr)
+        all += fmt::format("{}: {}\n", database::to_text(each.sizes), each.refusal);
+    if (all.empty()) return;
+    if (left == 0) throw Error(ExitCode::none_valid, all + "nothing is left to be packaged; tune these sizes again");
+    if (!options_->partial)
+      throw Error(ExitCode::none_valid, all + "tune these sizes again, or leave them out with --partial");
+    print_wrapped("note: left out: " + line_with_escapes(all));
+  }
+
+  package::Package make() {
+    package::Package package;
+    package.name = package::identifier_of(fs::absolute(options_->output / "").parent_path().filename().string());
+    package.kernel = group_->kernel;
+    package.backend = group_->backend;
+    package.device = group_->device.name;
+    package.arch = group_->device.arch;
+    package.driver = group_->device.driver;
+    package.compiler = group_->device.compiler;
+    package.source = group_->source;
+    for (const auto& [alias, name] : database_->aliases)
+      if (name == group_->device.name) package.aliases.push_back(alias);
+    for (const Candidate& each : candidates_) {
+      if (!each.refusal.empty()) continue;
+      const std::size_t variant = variant_of(package, each);
+      if (each.result != nullptr) package.entries.push_back(entry_of(each, variant));
+    }
+    std::ranges::sort(package.entries, {}, &package::Entry::sizes);
+    add_tree(package);
+    if (backend_ == Backend::cpu) add_sources(package);
+    return package;
+  }
+
+  std::size_t variant_of(package::Package& package, const Candidate& candidate) {
+    const std::string key = candidate.artifact + to_text(candidate.params);
+    const auto [known, is_new] = variants_.try_emplace(key, package.variants.size());
+    if (is_new) {
+      std::vector<std::string> flags;
+      const wire::BuildRequest request = candidate.requests->build(candidate.spec);
+      for (const Define& define : request.defines) flags.push_back(fmt::format("-D{}={}", define.name, define.value));
+      flags.insert(flags.end(), request.flags.begin(), request.flags.end());
+      package.variants.push_back({candidate.loaded->plan, candidate.spec, candidate.artifact, candidate.built, flags});
+    }
+    return known->second;
+  }
+
+  static package::Entry entry_of(const Candidate& candidate, std::size_t variant) {
+    const database::TunedResult& result = *candidate.result;
+    package::Entry entry;
+    entry.sizes = package::sizes_of(candidate.loaded->plan);
+    entry.variant = variant;
+    entry.params = to_text(candidate.params);
+    entry.milliseconds = result.seconds * 1e3;
+    if (result.interval) entry.low = result.interval->low * 1e3, entry.high = result.interval->high * 1e3;
+    for (const auto& [label, ratio] : result.ratios)
+      if (label == "vendor") entry.of_vendor = ratio;
+    return entry;
+  }
+
+  /// A rule whose choice is not in the package is left out.
+  void add_tree(package::Package& package) const {
+    const auto rule = database_->rules.find(*group_);
+    if (rule == database_->rules.end()) return;
+    for (const database::SizeRule::Node& node : rule->second.tree) {
+      package::Node& to = package.tree.emplace_back(node.size, node.most, node.below, node.above, 0);
+      if (!node.size.empty()) continue;
+      const Candidate* choice = find_params(rule->second.configurations[node.use].params);
+      if (choice == nullptr) return package.tree.clear();
+      to.variant = variants_.at(choice->artifact + to_text(choice->params));
+    }
+  }
+
+  void add_sources(package::Package& package) const {
+    const Plan& plan = candidates_.front().loaded->plan;
+    const platform::Sources sources = exec::sources_of(plan);
+    fs::path root = plan.file.parent_path();
+    const auto is_below = [](const fs::path& file, const fs::path& folder) {
+      return !file.lexically_relative(folder).string().starts_with("..");
+    };
+    for (const auto& [file, text] : sources.texts)
+      while (!is_below(file, root)) root = root.parent_path();
+    package.main_source = plan.file;
+    package.main_name = plan.file.lexically_relative(root).string();
+    for (const auto& [file, text] : sources.texts)
+      package.sources.push_back({file.lexically_relative(root).string(), text});
+  }
+
+  void write(const std::map<std::string, std::string>& files) const {
+    fs::path folder = fs::absolute(options_->output / "").parent_path();
+    const fs::path fresh = folder.string() + ".new";
+    fs::remove_all(fresh);
+    for (const auto& [name, text] : files) {
+      fs::create_directories((fresh / name).parent_path());
+      platform::write_file(fresh / name, text);
+    }
+    fs::remove_all(folder);
+    fs::rename(fresh, folder);
+  }
+
+  std::string summary(const package::Package& package) const {
+    std::set<std::string> binaries;
+    for (const package::Variant& variant : package.variants) binaries.insert(variant.artifact);
+    return fmt::format("{}: {} {} in {} {} for {}\nnext: cmake -S {} -B build && cmake --build build && build/selftest\n",
+                       options_->output.string(), package.entries.size(), package.entries.size() == 1 ? "size" : "sizes",
+                       binaries.size(), binaries.size() == 1 ? "binary" : "binaries", package.device,
+                       options_->output.string());
+  }
+
+  const PackageOptions* options_;
+  const database::Database* database_;
+  const database::ResultGroup* group_;
+  Backend backend_;
+  exec::Workers workers_;
+  std::optional<TunedPlan> plan_;
+  std::vector<Candidate> candidates_;
+  std::unique_ptr<exec::MeasureService> service_;
+  std::map<std::string, std::size_t> variants_;
+};
+
+ExitCode pack(const PackageOptions& options) try {
+  const database::Database database = database::read_database(options.database);
+  Packer(options, database).pack();
+  return ExitCode::ok;
+} catch (const package::NotPackaged& error) {
+  throw Error(ExitCode::bad_input, fmt::format("{}: {}", options.yaml.front().string(), error.what()));
+} catch (const fs::filesystem_error& error) {
+  throw Error(ExitCode::environment, error.what());
+}
+
+}  // namespace
+
+extern const cli::CommandSpec kPackage = cli::command_spec<PackageOptions, bind, pack>(
+    "package", "Write a folder with which a C++ program or PyTorch launches what was tuned");
+
+}  // namespace tune::commands

@@ -1,0 +1,398 @@
+#include "package/package.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "package/cpp_text.h"
+#include "package/expression_text.h"
+#include "package/package_sources.h"
+#include "platform/files/file.h"
+#include "platform/store/store.h"
+#include "wire/json.h"
+
+namespace tune::package {
+namespace {
+
+using Words = std::map<std::string, std::string>;
+
+/// The text with each @WORD@ filled in.
+std::string filled(std::string text, const Words& words) {
+  for (const auto& [word, value] : words)
+    for (auto at = text.find("@" + word + "@"); at != std::string::npos; at = text.find("@" + word + "@", at + value.size()))
+      text.replace(at, word.size() + 2, value);
+  return text;
+}
+
+/// The property of a device as CUDA's driver numbers it, or as cpu.cpp does.
+int fact_number(const std::string& name, Backend backend) {
+  static const std::map<std::string, int> kGpuFacts = {{"cooperative_launch", 95},
+                                                       {"l2_bytes", 38},
+                                                       {"max_blocks_per_multiprocessor", 106},
+                                                       {"max_registers_per_block", 12},
+                                                       {"max_shared_per_block", 97},
+                                                       {"max_shared_per_multiprocessor", 81},
+                                                       {"max_threads_per_block", 1},
+                                                       {"max_threads_per_multiprocessor", 39},
+                                                       {"multiprocessors", 16},
+                                                       {"warp_size", 10}};
+  static const std::map<std::string, int> kCpuFacts = {
+      {"cores", 0}, {"l1d_bytes", 1}, {"l2_bytes", 2}, {"l3_bytes", 3}, {"simd_bits", 4}};
+  const auto& facts = backend == Backend::cpu ? kCpuFacts : kGpuFacts;
+  const auto found = facts.find(name);
+  if (found == facts.end()) throw NotPackaged(fmt::format("device.{} is not known to packages", name));
+  return found->second;
+}
+
+class PackageWriter {
+ public:
+  explicit PackageWriter(const Package& package)
+      : package_(&package),
+        plan_(&package.variants.front().plan),
+        gemm_(&std::get<Gemm>(plan_->problem)),
+        cpu_(plan_->backend == Backend::cpu) {
+    numbers_.operands = {"A", "B", "C"};
+    if (gemm_->bias != Bias::none) numbers_.operands.emplace_back("bias");
+    for (const Variant& variant : package.variants)
+      if (std::ranges::find(binaries_, variant.artifact, &Variant::artifact) == binaries_.end())
+        binaries_.push_back(variant);
+  }
+
+  std::map<std::string, std::string> write() {
+    const std::string table = table_text();
+    set_words();
+    put("src/table.cpp", table);
+    put("include/tuned_" + package_->name + ".h", kHeader);
+    put("src/integer.h", kInteger);
+    put("src/planner.h", kPlanner);
+    put("src/find.cpp", kFind);
+    put("test/selftest.cpp", kSelftest);
+    put("test/bench.cpp", kBench);
+    put("test/device.h", kTestDevice);
+    put("README.md", kReadme);
+    if (cpu_)
+      put_cpu();
+    else
+      put_gpu();
+    put("CMakeLists.txt", cmake_text());
+    // The hash of everything above is part of the symbols.
+    platform::Hash hash;
+    for (const auto& [name, text] : files_) hash.add(name).add(text);
+    content_ = hash.hex().substr(0, 16);
+    for (auto& [name, text] : files_) text = filled(text, {{"CONTENT", content_}});
+    files_["manifest.json"] = manifest();
+    return std::move(files_);
+  }
+
+ private:
+  void put(const std::string& name, const std::string& text) { files_[name] = filled(text, words_); }
+
+  std::size_t binary_of(const Variant& variant) const {
+    return static_cast<std::size_t>(std::ranges::find(binaries_, variant.artifact, &Variant::artifact) -
+                                    binaries_.begin());
+  }
+
+  void set_words() {
+    std::string sizes, operands;
+    for (std::size_t i = 0; i < std::size(kSizeNames); ++i)
+      sizes += fmt::format("  std::int64_t {}{};\n", kSizeNames[i], i < 3 ? "" : i == 3 ? " = 1" : " = 0");
+    for (const std::string& name : numbers_.operands)
+      operands += fmt::format("  {}void* {} = nullptr;\n", name == "C" ? "" : "const ", name);
+    sizes.pop_back();
+    operands.pop_back();
+    words_ = {{"NAME", package_->name},
+              {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
+                                                 package_->entries.size()))},
+              {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
+              {"SIZES", sizes},
+              {"OPERANDS", operands},
+              {"SIZE_COUNT", std::to_string(std::size(kSizeNames))},
+              {"LEAST_SIZES", std::to_string(kDistances)},
+              {"FACT_COUNT", std::to_string(numbers_.facts.size())},
+              {"OPERAND_COUNT", std::to_string(numbers_.operands.size())},
+              {"ENTRY_COUNT", std::to_string(package_->entries.size())},
+              {"VARIANT_COUNT", std::to_string(package_->variants.size())},
+              {"BINARY_COUNT", std::to_string(binaries_.size())},
+              {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
+              {"MOST_LAUNCHES", std::to_string(most_launches())},
+              {"MOST_ARGUMENTS", std::to_string(most_arguments())},
+              {"BACKEND", cpu_ ? "CPU" : "CUDA"},
+              {"DEVICE", in_comment(package_->device)},
+              {"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
+                                    to_text(gemm_->c), to_text(gemm_->c))},
+              {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
+                                      gemm_->layout_c == Layout::row)},
+              {"ALPHA", fmt::format("{}", gemm_->alpha)},
+              {"BETA", fmt::format("{}", gemm_->beta)},
+              {"BIAS", gemm_->bias == Bias::none ? "0" : gemm_->bias == Bias::row ? "1" : "2"},
+              {"TORCH_TYPES", torch_types()},
+              {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+  }
+
+  /// PyTorch's own matrices are stored by rows, and its matmul has no factors.
+  bool fits_python() const {
+    return gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row && gemm_->alpha == 1 && gemm_->beta == 0 &&
+           gemm_->bias == Bias::none;
+  }
+
+  std::string torch_types() const {
+    static const std::map<Type, std::string> kNames = {
+        {Type::f64, "float64"}, {Type::f32, "float32"}, {Type::tf32, "float32"},     {Type::f16, "float16"},
+        {Type::bf16, "bfloat16"}, {Type::e4m3, "float8_e4m3fn"}, {Type::e5m2, "float8_e5m2"}, {Type::s32, "int32"},
+        {Type::s8, "int8"}};
+    return fmt::format("torch.{}, torch.{}, torch.{}", kNames.at(gemm_->a), kNames.at(gemm_->b), kNames.at(gemm_->c));
+  }
+
+  std::size_t most_launches() const {
+    std::size_t most = 1;
+    for (const Variant& variant : package_->variants) most = std::max(most, variant.plan.launches.size());
+    return most;
+  }
+  std::size_t most_arguments() const {
+    std::size_t most = 1;
+    for (const Variant& variant : package_->variants)
+      for (const Launch& launch : variant.plan.launches) most = std::max(most, launch.args.size());
+    return most;
+  }
+
+  // --- table.cpp
+
+  std::string table_text() {
+    std::string functions, text;
+    for (std::size_t i = 0; i < package_->variants.size(); ++i)
+      functions += plan_function(package_->variants[i], fmt::format("plan_{}", i), numbers_);
+    text += "// What was tuned, and how it is launched.\n#include \"planner.h\"\n\nnamespace tuned::@NAME@ {\ninline namespace content_@CONTENT@ {\nnamespace {\n\n";
+    text += distances_text() + functions + "}  // namespace\n\n";
+    text += "const Entry kEntries[] = {\n";
+    for (const Entry& entry : package_->entries)
+      text += fmt::format("    {{{{{}}}, {}, {}, {}, {:.6g}, {:.6g}, {:.6g}, {:.6g}}},\n", fmt::join(entry.sizes, ", "), literal(entry.params),
+                          literal(package_->variants[entry.variant].artifact), entry.variant, entry.milliseconds,
+                          entry.low, entry.high, entry.of_vendor);
+    text += "};\nconst std::int64_t kEntrySizes[][kSizes] = {\n";
+    for (const Entry& entry : package_->entries) text += fmt::format("    {{{}}},\n", fmt::join(entry.sizes, ", "));
+    text += fmt::format("}};\nconst int kEntryCount = {};\nconst Variant kVariants[] = {{\n", package_->entries.size());
+    for (std::size_t i = 0; i < package_->variants.size(); ++i)
+      text += fmt::format("    {{plan_{}, {}, {}}},\n", i, binary_of(package_->variants[i]), first_entry(i));
+    text += fmt::format("}};\nconst int kVariantCount = {};\nconst Node kTree[] = {{\n", package_->variants.size());
+    for (const Node& node : package_->tree) text += tree_node(node);
+    if (package_->tree.empty()) text += "    {-1, 0, 0, 0, -1},\n";
+    text += fmt::format("}};\nconst int kTreeCount = {};\n", package_->tree.size());
+    text += list_text("const char* const kKernels[]", numbers_.kernels);
+    text += fmt::format("const int kKernelCount = {};\n", numbers_.kernels.size());
+    text += "const int kFactNumbers[] = {";
+    for (const std::string& fact : numbers_.facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));
+    text += "-1};\n";
+    std::vector<std::string> names = {package_->device};
+    names.insert(names.end(), package_->aliases.begin(), package_->aliases.end());
+    text += list_text("const char* const kDeviceNames[]", names);
+    text += fmt::format("const char* const kArchitecture = {};\nconst int kDeviceNameCount = {};\n",
+                        literal(package_->arch), names.size());
+    text += fmt::format("const bool kZeroesC = {};\nconst int kOutput = 2;\n\n", plan_->zero_c);
+    text += sizes_text();
+    return text + "}  // namespace content_@CONTENT@\n}  // namespace tuned::@NAME@\n";
+  }
+
+  static std::string list_text(const std::string& what, const std::vector<std::string>& items) {
+    std::vector<std::string> literals;
+    for (const std::string& item : items) literals.push_back(literal(item));
+    if (literals.empty()) literals.emplace_back("\"\"");
+    return fmt::format("{} = {{{}}};\n", what, fmt::join(literals, ", "));
+  }
+
+  std::size_t first_entry(std::size_t variant) const {
+    const auto found = std::ranges::find(package_->entries, variant, &Entry::variant);
+    return found == package_->entries.end() ? 0 : static_cast<std::size_t>(found - package_->entries.begin());
+  }
+
+  static std::string tree_node(const Node& node) {
+    if (node.size.empty()) return fmt::format("    {{-1, 0, 0, 0, {}}},\n", node.variant);
+    const auto size = std::ranges::find(kSizeNames, node.size) - std::begin(kSizeNames);
+    return fmt::format("    {{{}, {}, {}, {}, -1}},\n", size, node.most, node.below, node.above);
+  }
+
+  /// The distances that are as close as possible.
+  std::string distances_text() const {
+    std::string text;
+    const auto add = [&](int matrix, Layout layout, int rows, int cols) {
+      const char letter = "abc"[matrix];
+      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
+      text += fmt::format("[[maybe_unused]] Integer tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n", letter, inner);
+      text += fmt::format(
+          "[[maybe_unused]] Integer tight_stride_{}(const std::int64_t* sizes) {{\n  return add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
+          letter, outer, 4 + matrix, inner);
+    };
+    add(0, gemm_->layout_a, 0, 2);
+    add(1, gemm_->layout_b, 2, 1);
+    add(2, gemm_->layout_c, 0, 1);
+    return text + "\n";
+  }
+
+  std::string sizes_text() const {
+    std::string text = "void complete(const Sizes& sizes, std::int64_t* all) {\n";
+    for (std::size_t i = 0; i < std::size(kSizeNames); ++i) {
+      text += fmt::format("  all[{}] = sizes.{};\n", i, kSizeNames[i]);
+      if (i >= kDistances)
+        text += fmt::format("  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? tight.value : -1;\n  }}\n", i, kSizeNames[i]);
+    }
+    text += "}\n\nconst void* address_of(const Operands& operands, int number) {\n";
+    for (std::size_t i = 0; i + 1 < numbers_.operands.size(); ++i)
+      text += fmt::format("  if (number == {}) return operands.{};\n", i, numbers_.operands[i]);
+    text += fmt::format("  return operands.{};\n}}\n\nstd::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n", numbers_.operands.back());
+    const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
+      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
+      text += fmt::format("  if (operand == {}) return ((sizes[3] - 1) * sizes[{}] + (sizes[{}] - 1) * sizes[{}] + sizes[{}]) * {};\n",
+                          matrix, 7 + matrix, outer, 4 + matrix, inner, size_of(type));
+    };
+    add(0, gemm_->layout_a, 0, 2, gemm_->a);
+    add(1, gemm_->layout_b, 2, 1, gemm_->b);
+    add(2, gemm_->layout_c, 0, 1, gemm_->c);
+    const int bias = gemm_->bias == Bias::row ? 1 : 0;
+    return text + fmt::format("  return sizes[{}] * {};\n}}\n\n", bias, size_of(gemm_->c));
+  }
+
+  // --- the code
+
+  void put_gpu() {
+    put("src/driver.h", kDriver);
+    put("src/gpu.cpp", kGpu);
+    if (fits_python()) put("python/tuned_" + package_->name + ".py", kPython);
+    std::string assembly = "/* The code that was timed. */\n  .section .rodata\n", table =
+        "#include \"planner.h\"\n\nextern \"C\" {\n", list;
+    for (std::size_t i = 0; i < binaries_.size(); ++i) {
+      const std::string file = fmt::format("bin/{}/{}.cubin", identifier_of(package_->arch), binaries_[i].artifact);
+      const std::string symbol = fmt::format("tuned_{}_{}_{}", package_->name, "@CONTENT@", i);
+      assembly += fmt::format("  .balign 64\n  .globl {0}, {0}_end\n  .hidden {0}, {0}_end\n{0}:\n  .incbin \"{1}\"\n{0}_end:\n", symbol, file);
+      table += fmt::format("extern const unsigned char {0}[], {0}_end[];\n", symbol);
+      list += fmt::format("    {{{0}, {0}_end}},\n", symbol);
+      files_[file] = platform::read_file(binaries_[i].built);
+    }
+    assembly += "  .section .note.GNU-stack,\"\",%progbits\n";
+    table += fmt::format("}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nconst Binary kBinaries[] = {{\n{}}};\nconst int kBinaryCount = {};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n", list, binaries_.size());
+    put("src/binaries.S", assembly);
+    put("src/binaries.cpp", table);
+  }
+
+  void put_cpu() {
+    put("src/cpu.cpp", kCpu);
+    for (const SourceFile& source : package_->sources) files_["kernel/" + source.name] = source.text;
+    std::string declarations, list;
+    for (std::size_t i = 0; i < binaries_.size(); ++i) {
+      std::string shim = platform::read_file(binaries_[i].built.parent_path() / "shim.cpp");
+      const std::string included = "#include \"" + package_->main_source.string() + "\"";
+      const auto at = shim.find(included);
+      if (at == std::string::npos)
+        throw NotPackaged("the build store has no shim of this kernel, because another version built it; clear it with tune cache clear");
+      shim.replace(at, included.size(), "#include \"../kernel/" + package_->main_name + "\"");
+      const std::size_t launches = binaries_[i].plan.launches.size();
+      list += "    {";
+      std::string renamed;
+      for (std::size_t j = 0; j < most_launches(); ++j) {
+        const std::string symbol = fmt::format("tuned_{}_@CONTENT@_{}_{}", package_->name, i, j);
+        if (j < launches) declarations += fmt::format("void {}(void* const*);\n", symbol);
+        if (j < launches) renamed += fmt::format("#define tune_launch_{} {}\n", j, symbol);
+        list += j < launches ? symbol + ", " : "nullptr, ";
+      }
+      list += "},\n";
+      put(fmt::format("src/variant_{}.cpp", i), "// The kernel with the values that it was tuned to.\n" + renamed + shim);
+    }
+    put("src/variants.cpp",
+        fmt::format("extern \"C\" {{\n{}}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nextern void (*const kFunctions[][@KERNEL_COUNT@])(void* const*);\nvoid (*const kFunctions[][@KERNEL_COUNT@])(void* const*) = {{\n{}}};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
+                    declarations, list));
+  }
+
+  static std::string cmake_word(const std::string& text) { return "[==[" + text + "]==]"; }
+
+  std::string cmake_text() const {
+    std::string text = "cmake_minimum_required(VERSION 3.18)\nproject(tuned_@NAME@ LANGUAGES CXX" + std::string(cpu_ ? "" : " ASM") + ")\n\n";
+    text += "add_library(tuned_@NAME@ STATIC src/find.cpp src/table.cpp ";
+    text += cpu_ ? "src/cpu.cpp src/variants.cpp)\n" : "src/gpu.cpp src/binaries.cpp src/binaries.S)\n";
+    text += "add_library(tuned::@NAME@ ALIAS tuned_@NAME@)\n"
+            "target_compile_features(tuned_@NAME@ PUBLIC cxx_std_17)\n"
+            "target_include_directories(tuned_@NAME@ PUBLIC include PRIVATE src)\n"
+            "set_target_properties(tuned_@NAME@ PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+            "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n  target_compile_options(tuned_@NAME@ PRIVATE -O2)\nendif()\n";
+    if (cpu_)
+      text += cpu_libraries();
+    else
+      text += "set_source_files_properties(src/binaries.S PROPERTIES COMPILE_OPTIONS \"-I${CMAKE_CURRENT_SOURCE_DIR}\")\n"
+              "target_link_libraries(tuned_@NAME@ PUBLIC ${CMAKE_DL_LIBS})\n"
+              "# For Python, and for programs that open it at run time.\n"
+              "add_library(tuned_@NAME@_shared SHARED EXCLUDE_FROM_ALL src/find.cpp src/table.cpp src/gpu.cpp src/binaries.cpp src/binaries.S)\n"
+              "target_compile_features(tuned_@NAME@_shared PRIVATE cxx_std_17)\n"
+              "target_include_directories(tuned_@NAME@_shared PRIVATE include src)\n"
+              "target_link_libraries(tuned_@NAME@_shared PRIVATE ${CMAKE_DL_LIBS})\n"
+              "set_target_properties(tuned_@NAME@_shared PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python)\n";
+    if (!cpu_ && fits_python())
+      text += "configure_file(python/tuned_@NAME@.py ${CMAKE_CURRENT_BINARY_DIR}/python/tuned_@NAME@.py COPYONLY)\n";
+    text += "find_package(Threads REQUIRED)\ntarget_link_libraries(tuned_@NAME@ PUBLIC Threads::Threads)\n\n"
+            "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+            "  foreach(program selftest bench)\n    add_executable(${program} test/${program}.cpp)\n"
+            "    target_compile_options(${program} PRIVATE -O2)\n"
+            "    target_include_directories(${program} PRIVATE src test)\n"
+            "    target_link_libraries(${program} PRIVATE tuned::@NAME@)\n  endforeach()\nendif()\n";
+    return text;
+  }
+
+  /// Each variant is a library of its own, so that inline functions of one are not taken for those of another.
+  std::string cpu_libraries() const {
+    std::string text;
+    for (std::size_t i = 0; i < binaries_.size(); ++i) {
+      std::string flags;
+      for (const std::string& flag : binaries_[i].flags) flags += "\n  " + cmake_word(flag);
+      text += fmt::format("add_library(tuned_@NAME@_{0} SHARED src/variant_{0}.cpp)\n"
+                          "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)\n"
+                          "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
+                          "set(flags -O3 -march=native{1})\n"
+                          "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
+                          "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
+                          "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
+                          i, flags);
+    }
+    return text;
+  }
+
+  // --- manifest.json
+
+  std::string manifest() const {
+    nlohmann::ordered_json json = {{"tune_package", 1},
+                                   {"name", package_->name},
+                                   {"content", content_},
+                                   {"kernel", package_->kernel},
+                                   {"backend", package_->backend},
+                                   {"device", package_->device},
+                                   {"arch", package_->arch},
+                                   {"driver", package_->driver},
+                                   {"compiler", package_->compiler},
+                                   {"source", package_->source}};
+    for (const Entry& entry : package_->entries) {
+      nlohmann::ordered_json sizes;
+      for (std::size_t i = 0; i < std::size(kSizeNames); ++i) sizes[kSizeNames[i]] = entry.sizes[i];
+      json["entries"].push_back({{"sizes", sizes},
+                                 {"params", entry.params},
+                                 {"artifact", package_->variants[entry.variant].artifact},
+                                 {"time_ms", entry.milliseconds},
+                                 {"interval_ms", {entry.low, entry.high}}});
+    }
+    for (const auto& [name, text] : files_) json["files"][name] = platform::Hash().add(text).hex();
+    return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+
+  const Package* package_;
+  const Plan* plan_;
+  const Gemm* gemm_;
+  bool cpu_;
+  Numbers numbers_;
+  std::vector<Variant> binaries_;  ///< the first variant of each
+  Words words_;
+  std::string content_;
+  std::map<std::string, std::string> files_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> files_of(const Package& package) { return PackageWriter(package).write(); }
+
+}  // namespace tune::package

@@ -1,0 +1,48 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "package/variant.h"
+
+namespace tune::package {
+
+/// A result: sizes, the variant that is launched for them, and how long that took when it was tuned.
+struct Entry {
+  std::vector<std::int64_t> sizes;  ///< as kSizeNames
+  std::size_t variant = 0;
+  std::string params;
+  double milliseconds = 0, low = 0, high = 0, of_vendor = 0;  ///< 0: not known
+};
+
+/// A node of the rule's tree: a size that is `most` or less goes on at node `below`; a leaf has no size.
+struct Node {
+  std::string size;
+  std::int64_t most = 0;
+  std::size_t below = 0, above = 0;
+  std::size_t variant = 0;  ///< of a leaf
+};
+
+/// A file of the kernel's source, as it is named in the package.
+struct SourceFile {
+  std::string name, text;
+};
+
+struct Package {
+  std::string name;  ///< an identifier
+  std::string kernel, backend, device, arch, driver, compiler, source;
+  std::vector<std::string> aliases;  ///< other names of the device
+  std::vector<Variant> variants;     ///< at least one
+  std::vector<Entry> entries;        ///< at least one
+  std::vector<Node> tree;            ///< may be empty
+  // of a CPU kernel
+  std::filesystem::path main_source;  ///< as the shims include it
+  std::string main_name;              ///< its name in the package
+  std::vector<SourceFile> sources;
+};
+
+/// All files of a package: names relative to its folder, and contents. Throws NotPackaged.
+std::map<std::string, std::string> files_of(const Package& package);
+
+}  // namespace tune::package

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace tune::package {
+
+// The files in files/, which CMake puts into the program. Words between @ are filled in when a package is written.
+extern const char* const kHeader;
+extern const char* const kInteger;
+extern const char* const kPlanner;
+extern const char* const kDriver;
+extern const char* const kFind;
+extern const char* const kGpu;
+extern const char* const kCpu;
+extern const char* const kSelftest;
+extern const char* const kBench;
+extern const char* const kTestDevice;
+extern const char* const kPython;
+extern const char* const kReadme;
+
+}  // namespace tune::package

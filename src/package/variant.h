@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/plan.h"
+
+/// What `tune package` writes: code in C++ that launches what was tuned, made from tuning files and results.
+namespace tune::package {
+
+/// One configuration with the code that was built of it for certain sizes.
+struct Variant {
+  Plan plan;  ///< read for those sizes
+  Spec spec;
+  std::string artifact;            ///< hash of the code
+  std::filesystem::path built;     ///< the artifact in the build store
+  std::vector<std::string> flags;  ///< of a CPU kernel: what it is compiled with, definitions last
+};
+
+/// What the variants of a package number.
+struct Numbers {
+  std::vector<std::string> operands;  ///< A, B, C, bias
+  std::vector<std::string> kernels;   ///< of a GPU
+  std::vector<std::string> facts;     ///< properties of the device that are used, without `device.`
+};
+
+/// The sizes of a product in their order; those from kDistances on may be left out by the caller of a package.
+inline constexpr const char* kSizeNames[] = {"m",   "n",   "k",        "batch",    "lda",
+                                             "ldb", "ldc", "stride_a", "stride_b", "stride_c"};
+inline constexpr std::size_t kDistances = 4;
+
+/// The function of table.cpp that plans the launches of a variant: tests the constraints for other sizes and devices,
+/// refuses sizes for which something else would have to be compiled in or that the kernel is not told, and evaluates
+/// what is launched. Adds to `numbers` what it uses. Throws NotPackaged.
+std::string plan_function(const Variant& variant, const std::string& name, Numbers& numbers);
+
+/// The values of all sizes for which the plan was read.
+std::vector<std::int64_t> sizes_of(const Plan& plan);
+
+}  // namespace tune::package
