@@ -9,8 +9,9 @@ extern const cli::CommandSpec kTune, kConvert, kDiff, kListShapes, kReport, kMer
 namespace {
 
 /// In the order of the help.
-constexpr const cli::CommandSpec* kCommands[] = {&kConvert, &kDiff, &kListShapes, &kReport, &kMerge, &kLookup, &kCover,
-                                                 &kExport,  &kPackage, &kShow, &kCache, &kKokkos, &kAgent, &kAudit};
+constexpr const cli::CommandSpec* kCommands[] = {&kConvert, &kDiff,   &kListShapes, &kReport,  &kMerge,
+                                                 &kLookup,  &kCover,  &kExport,     &kPackage, &kShow,
+                                                 &kCache,   &kKokkos, &kAgent,      &kAudit};
 
 }  // namespace
 

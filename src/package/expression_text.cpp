@@ -50,9 +50,10 @@ const char* function_of(Op op) {
     case Op::not_equal:
       return "not_equal";
     default:
-      throw NotPackaged(fmt::format("'{}' of values that depend on the sizes or the device is not known to packages; "
-                                    "they compute with integers (a quotient is written //)",
-                                    operator_of(op).text));
+      throw NotPackaged(
+          fmt::format("'{}' of values that depend on the sizes or the device is not known to packages; "
+                      "they compute with integers (a quotient is written //)",
+                      operator_of(op).text));
   }
 }
 
@@ -89,8 +90,7 @@ std::string ExpressionText::of(int term) const {
     case Term::Kind::choice:
       return call("choose");
     case Term::Kind::member:
-      return fmt::format("among({}, {{{}}})", operands.front(),
-                         fmt::join(operands.begin() + 1, operands.end(), ", "));
+      return fmt::format("among({}, {{{}}})", operands.front(), fmt::join(operands.begin() + 1, operands.end(), ", "));
   }
   throw NotPackaged("a name without a value");
 }

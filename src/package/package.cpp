@@ -22,7 +22,8 @@ using Words = std::map<std::string, std::string>;
 /// The text with each @WORD@ filled in.
 std::string filled(std::string text, const Words& words) {
   for (const auto& [word, value] : words)
-    for (auto at = text.find("@" + word + "@"); at != std::string::npos; at = text.find("@" + word + "@", at + value.size()))
+    for (auto at = text.find("@" + word + "@"); at != std::string::npos;
+         at = text.find("@" + word + "@", at + value.size()))
       text.replace(at, word.size() + 2, value);
   return text;
 }
@@ -45,6 +46,13 @@ int fact_number(const std::string& name, Backend backend) {
   const auto found = facts.find(name);
   if (found == facts.end()) throw NotPackaged(fmt::format("device.{} is not known to packages", name));
   return found->second;
+}
+
+/// FNV-1a, as gpu.cpp computes it.
+std::uint64_t checksum(const std::string& bytes) {
+  std::uint64_t sum = 14695981039346656037u;
+  for (const char byte : bytes) sum = (sum ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+  return sum;
 }
 
 class PackageWriter {
@@ -80,9 +88,11 @@ class PackageWriter {
     put("CMakeLists.txt", cmake_text());
     // The hash of everything above is part of the symbols.
     platform::Hash hash;
-    for (const auto& [name, text] : files_) hash.add(name).add(text);
+    for (const auto* files : {&files_, &bytes_})
+      for (const auto& [name, text] : *files) hash.add(name).add(text);
     content_ = hash.hex().substr(0, 16);
     for (auto& [name, text] : files_) text = filled(text, {{"CONTENT", content_}});
+    files_.merge(bytes_);
     files_["manifest.json"] = manifest();
     return std::move(files_);
   }
@@ -103,33 +113,36 @@ class PackageWriter {
       operands += fmt::format("  {}void* {} = nullptr;\n", name == "C" ? "" : "const ", name);
     sizes.pop_back();
     operands.pop_back();
-    words_ = {{"NAME", package_->name},
-              {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
-                                                 package_->entries.size()))},
-              {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
-              {"SIZES", sizes},
-              {"OPERANDS", operands},
-              {"SIZE_COUNT", std::to_string(std::size(kSizeNames))},
-              {"LEAST_SIZES", std::to_string(kDistances)},
-              {"FACT_COUNT", std::to_string(numbers_.facts.size())},
-              {"OPERAND_COUNT", std::to_string(numbers_.operands.size())},
-              {"ENTRY_COUNT", std::to_string(package_->entries.size())},
-              {"VARIANT_COUNT", std::to_string(package_->variants.size())},
-              {"BINARY_COUNT", std::to_string(binaries_.size())},
-              {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
-              {"MOST_LAUNCHES", std::to_string(most_launches())},
-              {"MOST_ARGUMENTS", std::to_string(most_arguments())},
-              {"BACKEND", cpu_ ? "CPU" : "CUDA"},
-              {"DEVICE", in_comment(package_->device)},
-              {"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
-                                    to_text(gemm_->c), to_text(gemm_->c))},
-              {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
-                                      gemm_->layout_c == Layout::row)},
-              {"ALPHA", fmt::format("{}", gemm_->alpha)},
-              {"BETA", fmt::format("{}", gemm_->beta)},
-              {"BIAS", gemm_->bias == Bias::none ? "0" : gemm_->bias == Bias::row ? "1" : "2"},
-              {"TORCH_TYPES", torch_types()},
-              {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+    words_ = {
+        {"NAME", package_->name},
+        {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
+                                           package_->entries.size()))},
+        {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
+        {"SIZES", sizes},
+        {"OPERANDS", operands},
+        {"SIZE_COUNT", std::to_string(std::size(kSizeNames))},
+        {"LEAST_SIZES", std::to_string(kDistances)},
+        {"FACT_COUNT", std::to_string(numbers_.facts.size())},
+        {"OPERAND_COUNT", std::to_string(numbers_.operands.size())},
+        {"ENTRY_COUNT", std::to_string(package_->entries.size())},
+        {"VARIANT_COUNT", std::to_string(package_->variants.size())},
+        {"BINARY_COUNT", std::to_string(binaries_.size())},
+        {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
+        {"MOST_LAUNCHES", std::to_string(most_launches())},
+        {"MOST_ARGUMENTS", std::to_string(most_arguments())},
+        {"BACKEND", cpu_ ? "CPU" : "CUDA"},
+        {"DEVICE", in_comment(package_->device)},
+        {"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
+                              to_text(gemm_->c), to_text(gemm_->c))},
+        {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
+                                gemm_->layout_c == Layout::row)},
+        {"ALPHA", fmt::format("{}", gemm_->alpha)},
+        {"BETA", fmt::format("{}", gemm_->beta)},
+        {"BIAS", gemm_->bias == Bias::none  ? "0"
+                 : gemm_->bias == Bias::row ? "1"
+                                            : "2"},
+        {"TORCH_TYPES", torch_types()},
+        {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
   }
 
   /// PyTorch's own matrices are stored by rows, and its matmul has no factors.
@@ -140,9 +153,9 @@ class PackageWriter {
 
   std::string torch_types() const {
     static const std::map<Type, std::string> kNames = {
-        {Type::f64, "float64"}, {Type::f32, "float32"}, {Type::tf32, "float32"},     {Type::f16, "float16"},
-        {Type::bf16, "bfloat16"}, {Type::e4m3, "float8_e4m3fn"}, {Type::e5m2, "float8_e5m2"}, {Type::s32, "int32"},
-        {Type::s8, "int8"}};
+        {Type::f64, "float64"},      {Type::f32, "float32"},   {Type::tf32, "float32"},
+        {Type::f16, "float16"},      {Type::bf16, "bfloat16"}, {Type::e4m3, "float8_e4m3fn"},
+        {Type::e5m2, "float8_e5m2"}, {Type::s32, "int32"},     {Type::s8, "int8"}};
     return fmt::format("torch.{}, torch.{}, torch.{}", kNames.at(gemm_->a), kNames.at(gemm_->b), kNames.at(gemm_->c));
   }
 
@@ -164,13 +177,15 @@ class PackageWriter {
     std::string functions, text;
     for (std::size_t i = 0; i < package_->variants.size(); ++i)
       functions += plan_function(package_->variants[i], fmt::format("plan_{}", i), numbers_);
-    text += "// What was tuned, and how it is launched.\n#include \"planner.h\"\n\nnamespace tuned::@NAME@ {\ninline namespace content_@CONTENT@ {\nnamespace {\n\n";
+    text +=
+        "// What was tuned, and how it is launched.\n#include \"planner.h\"\n\nnamespace tuned::@NAME@ {\ninline "
+        "namespace content_@CONTENT@ {\nnamespace {\n\n";
     text += distances_text() + functions + "}  // namespace\n\n";
     text += "const Entry kEntries[] = {\n";
     for (const Entry& entry : package_->entries)
-      text += fmt::format("    {{{{{}}}, {}, {}, {}, {:.6g}, {:.6g}, {:.6g}, {:.6g}}},\n", fmt::join(entry.sizes, ", "), literal(entry.params),
-                          literal(package_->variants[entry.variant].artifact), entry.variant, entry.milliseconds,
-                          entry.low, entry.high, entry.of_vendor);
+      text += fmt::format("    {{{{{}}}, {}, {}, {}, {:.6g}, {:.6g}, {:.6g}, {:.6g}}},\n", fmt::join(entry.sizes, ", "),
+                          literal(entry.params), literal(package_->variants[entry.variant].artifact), entry.variant,
+                          entry.milliseconds, entry.low, entry.high, entry.of_vendor);
     text += "};\nconst std::int64_t kEntrySizes[][kSizes] = {\n";
     for (const Entry& entry : package_->entries) text += fmt::format("    {{{}}},\n", fmt::join(entry.sizes, ", "));
     text += fmt::format("}};\nconst int kEntryCount = {};\nconst Variant kVariants[] = {{\n", package_->entries.size());
@@ -219,9 +234,11 @@ class PackageWriter {
     const auto add = [&](int matrix, Layout layout, int rows, int cols) {
       const char letter = "abc"[matrix];
       const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      text += fmt::format("[[maybe_unused]] Integer tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n", letter, inner);
+      text += fmt::format("[[maybe_unused]] Integer tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n",
+                          letter, inner);
       text += fmt::format(
-          "[[maybe_unused]] Integer tight_stride_{}(const std::int64_t* sizes) {{\n  return add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
+          "[[maybe_unused]] Integer tight_stride_{}(const std::int64_t* sizes) {{\n  return "
+          "add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
           letter, outer, 4 + matrix, inner);
     };
     add(0, gemm_->layout_a, 0, 2);
@@ -235,16 +252,22 @@ class PackageWriter {
     for (std::size_t i = 0; i < std::size(kSizeNames); ++i) {
       text += fmt::format("  all[{}] = sizes.{};\n", i, kSizeNames[i]);
       if (i >= kDistances)
-        text += fmt::format("  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? tight.value : -1;\n  }}\n", i, kSizeNames[i]);
+        text += fmt::format(
+            "  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
+            "tight.value : -1;\n  }}\n",
+            i, kSizeNames[i]);
     }
     text += "}\n\nconst void* address_of(const Operands& operands, int number) {\n";
     for (std::size_t i = 0; i + 1 < numbers_.operands.size(); ++i)
       text += fmt::format("  if (number == {}) return operands.{};\n", i, numbers_.operands[i]);
-    text += fmt::format("  return operands.{};\n}}\n\nstd::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n", numbers_.operands.back());
+    text +=
+        fmt::format("  return operands.{};\n}}\n\nstd::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n",
+                    numbers_.operands.back());
     const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
       const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      text += fmt::format("  if (operand == {}) return ((sizes[3] - 1) * sizes[{}] + (sizes[{}] - 1) * sizes[{}] + sizes[{}]) * {};\n",
-                          matrix, 7 + matrix, outer, 4 + matrix, inner, size_of(type));
+      text += fmt::format(
+          "  if (operand == {}) return ((sizes[3] - 1) * sizes[{}] + (sizes[{}] - 1) * sizes[{}] + sizes[{}]) * {};\n",
+          matrix, 7 + matrix, outer, 4 + matrix, inner, size_of(type));
     };
     add(0, gemm_->layout_a, 0, 2, gemm_->a);
     add(1, gemm_->layout_b, 2, 1, gemm_->b);
@@ -259,32 +282,39 @@ class PackageWriter {
     put("src/driver.h", kDriver);
     put("src/gpu.cpp", kGpu);
     if (fits_python()) put("python/tuned_" + package_->name + ".py", kPython);
-    std::string assembly = "/* The code that was timed. */\n  .section .rodata\n", table =
-        "#include \"planner.h\"\n\nextern \"C\" {\n", list;
+    std::string assembly = "/* The code that was timed. */\n  .section .rodata\n",
+                table = "#include \"planner.h\"\n\nextern \"C\" {\n", list;
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
       const std::string file = fmt::format("bin/{}/{}.cubin", identifier_of(package_->arch), binaries_[i].artifact);
       const std::string symbol = fmt::format("tuned_{}_{}_{}", package_->name, "@CONTENT@", i);
-      assembly += fmt::format("  .balign 64\n  .globl {0}, {0}_end\n  .hidden {0}, {0}_end\n{0}:\n  .incbin \"{1}\"\n{0}_end:\n", symbol, file);
+      assembly += fmt::format(
+          "  .balign 64\n  .globl {0}, {0}_end\n  .hidden {0}, {0}_end\n{0}:\n  .incbin \"{1}\"\n{0}_end:\n", symbol,
+          file);
       table += fmt::format("extern const unsigned char {0}[], {0}_end[];\n", symbol);
-      list += fmt::format("    {{{0}, {0}_end}},\n", symbol);
-      files_[file] = platform::read_file(binaries_[i].built);
+      bytes_[file] = platform::read_file(binaries_[i].built);
+      list += fmt::format("    {{{0}, {0}_end, {1}u}},\n", symbol, checksum(bytes_[file]));
     }
     assembly += "  .section .note.GNU-stack,\"\",%progbits\n";
-    table += fmt::format("}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nconst Binary kBinaries[] = {{\n{}}};\nconst int kBinaryCount = {};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n", list, binaries_.size());
+    table += fmt::format(
+        "}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nconst Binary kBinaries[] = "
+        "{{\n{}}};\nconst int kBinaryCount = {};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
+        list, binaries_.size());
     put("src/binaries.S", assembly);
     put("src/binaries.cpp", table);
   }
 
   void put_cpu() {
     put("src/cpu.cpp", kCpu);
-    for (const SourceFile& source : package_->sources) files_["kernel/" + source.name] = source.text;
+    for (const SourceFile& source : package_->sources) bytes_["kernel/" + source.name] = source.text;
     std::string declarations, list;
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
       std::string shim = platform::read_file(binaries_[i].built.parent_path() / "shim.cpp");
       const std::string included = "#include \"" + package_->main_source.string() + "\"";
       const auto at = shim.find(included);
       if (at == std::string::npos)
-        throw NotPackaged("the build store has no shim of this kernel, because another version built it; clear it with tune cache clear");
+        throw NotPackaged(
+            "the build store has no shim of this kernel, because another version built it; clear it with tune cache "
+            "clear");
       shim.replace(at, included.size(), "#include \"../kernel/" + package_->main_name + "\"");
       const std::size_t launches = binaries_[i].plan.launches.size();
       list += "    {";
@@ -296,43 +326,58 @@ class PackageWriter {
         list += j < launches ? symbol + ", " : "nullptr, ";
       }
       list += "},\n";
-      put(fmt::format("src/variant_{}.cpp", i), "// The kernel with the values that it was tuned to.\n" + renamed + shim);
+      put(fmt::format("src/variant_{}.cpp", i),
+          "// The kernel with the values that it was tuned to.\n" + renamed + shim);
     }
     put("src/variants.cpp",
-        fmt::format("extern \"C\" {{\n{}}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nextern void (*const kFunctions[][@KERNEL_COUNT@])(void* const*);\nvoid (*const kFunctions[][@KERNEL_COUNT@])(void* const*) = {{\n{}}};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
-                    declarations, list));
+        fmt::format(
+            "extern \"C\" {{\n{}}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nextern void "
+            "(*const kFunctions[][@KERNEL_COUNT@])(void* const*);\nvoid (*const kFunctions[][@KERNEL_COUNT@])(void* "
+            "const*) = {{\n{}}};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
+            declarations, list));
   }
 
-  static std::string cmake_word(const std::string& text) { return "[==[" + text + "]==]"; }
+  static std::string cmake_word(const std::string& text) {
+    if (text.find_first_of(";\n") != std::string::npos || text.find("]==]") != std::string::npos)
+      throw NotPackaged(fmt::format("the flag or definition '{}' cannot be given to CMake", text));
+    return "[==[" + text + "]==]";
+  }
 
   std::string cmake_text() const {
-    std::string text = "cmake_minimum_required(VERSION 3.18)\nproject(tuned_@NAME@ LANGUAGES CXX" + std::string(cpu_ ? "" : " ASM") + ")\n\n";
+    std::string text = "cmake_minimum_required(VERSION 3.18)\nproject(tuned_@NAME@ LANGUAGES CXX" +
+                       std::string(cpu_ ? "" : " ASM") + ")\n\n";
     text += "add_library(tuned_@NAME@ STATIC src/find.cpp src/table.cpp ";
     text += cpu_ ? "src/cpu.cpp src/variants.cpp)\n" : "src/gpu.cpp src/binaries.cpp src/binaries.S)\n";
-    text += "add_library(tuned::@NAME@ ALIAS tuned_@NAME@)\n"
-            "target_compile_features(tuned_@NAME@ PUBLIC cxx_std_17)\n"
-            "target_include_directories(tuned_@NAME@ PUBLIC include PRIVATE src)\n"
-            "set_target_properties(tuned_@NAME@ PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
-            "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n  target_compile_options(tuned_@NAME@ PRIVATE -O2)\nendif()\n";
+    text +=
+        "add_library(tuned::@NAME@ ALIAS tuned_@NAME@)\n"
+        "target_compile_features(tuned_@NAME@ PUBLIC cxx_std_17)\n"
+        "target_include_directories(tuned_@NAME@ PUBLIC include PRIVATE src)\n"
+        "set_target_properties(tuned_@NAME@ PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
+        "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n  target_compile_options(tuned_@NAME@ PRIVATE "
+        "-O2)\nendif()\n";
     if (cpu_)
       text += cpu_libraries();
     else
-      text += "set_source_files_properties(src/binaries.S PROPERTIES COMPILE_OPTIONS \"-I${CMAKE_CURRENT_SOURCE_DIR}\")\n"
-              "target_link_libraries(tuned_@NAME@ PUBLIC ${CMAKE_DL_LIBS})\n"
-              "# For Python, and for programs that open it at run time.\n"
-              "add_library(tuned_@NAME@_shared SHARED EXCLUDE_FROM_ALL src/find.cpp src/table.cpp src/gpu.cpp src/binaries.cpp src/binaries.S)\n"
-              "target_compile_features(tuned_@NAME@_shared PRIVATE cxx_std_17)\n"
-              "target_include_directories(tuned_@NAME@_shared PRIVATE include src)\n"
-              "target_link_libraries(tuned_@NAME@_shared PRIVATE ${CMAKE_DL_LIBS})\n"
-              "set_target_properties(tuned_@NAME@_shared PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python)\n";
+      text +=
+          "set_source_files_properties(src/binaries.S PROPERTIES COMPILE_OPTIONS \"-I${CMAKE_CURRENT_SOURCE_DIR}\")\n"
+          "target_link_libraries(tuned_@NAME@ PUBLIC ${CMAKE_DL_LIBS})\n"
+          "# For Python, and for programs that open it at run time.\n"
+          "add_library(tuned_@NAME@_shared SHARED EXCLUDE_FROM_ALL src/find.cpp src/table.cpp src/gpu.cpp "
+          "src/binaries.cpp src/binaries.S)\n"
+          "target_compile_features(tuned_@NAME@_shared PRIVATE cxx_std_17)\n"
+          "target_include_directories(tuned_@NAME@_shared PRIVATE include src)\n"
+          "target_link_libraries(tuned_@NAME@_shared PRIVATE ${CMAKE_DL_LIBS})\n"
+          "set_target_properties(tuned_@NAME@_shared PROPERTIES LIBRARY_OUTPUT_DIRECTORY "
+          "${CMAKE_CURRENT_BINARY_DIR}/python)\n";
     if (!cpu_ && fits_python())
       text += "configure_file(python/tuned_@NAME@.py ${CMAKE_CURRENT_BINARY_DIR}/python/tuned_@NAME@.py COPYONLY)\n";
-    text += "find_package(Threads REQUIRED)\ntarget_link_libraries(tuned_@NAME@ PUBLIC Threads::Threads)\n\n"
-            "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
-            "  foreach(program selftest bench)\n    add_executable(${program} test/${program}.cpp)\n"
-            "    target_compile_options(${program} PRIVATE -O2)\n"
-            "    target_include_directories(${program} PRIVATE src test)\n"
-            "    target_link_libraries(${program} PRIVATE tuned::@NAME@)\n  endforeach()\nendif()\n";
+    text +=
+        "find_package(Threads REQUIRED)\ntarget_link_libraries(tuned_@NAME@ PUBLIC Threads::Threads)\n\n"
+        "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+        "  foreach(program selftest bench)\n    add_executable(${program} test/${program}.cpp)\n"
+        "    target_compile_options(${program} PRIVATE -O2)\n"
+        "    target_include_directories(${program} PRIVATE src test)\n"
+        "    target_link_libraries(${program} PRIVATE tuned::@NAME@)\n  endforeach()\nendif()\n";
     return text;
   }
 
@@ -342,14 +387,16 @@ class PackageWriter {
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
       std::string flags;
       for (const std::string& flag : binaries_[i].flags) flags += "\n  " + cmake_word(flag);
-      text += fmt::format("add_library(tuned_@NAME@_{0} SHARED src/variant_{0}.cpp)\n"
-                          "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)\n"
-                          "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
-                          "set(flags -O3 -march=native{1})\n"
-                          "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
-                          "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
-                          "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
-                          i, flags);
+      text += fmt::format(
+          "add_library(tuned_@NAME@_{0} SHARED src/variant_{0}.cpp)\n"
+          "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN "
+          "ON)\n"
+          "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
+          "set(flags -O3 -march=native{1})\n"
+          "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
+          "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
+          "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
+          i, flags);
     }
     return text;
   }
@@ -357,16 +404,11 @@ class PackageWriter {
   // --- manifest.json
 
   std::string manifest() const {
-    nlohmann::ordered_json json = {{"tune_package", 1},
-                                   {"name", package_->name},
-                                   {"content", content_},
-                                   {"kernel", package_->kernel},
-                                   {"backend", package_->backend},
-                                   {"device", package_->device},
-                                   {"arch", package_->arch},
-                                   {"driver", package_->driver},
-                                   {"compiler", package_->compiler},
-                                   {"source", package_->source}};
+    nlohmann::ordered_json json = {
+        {"tune_package", 1},          {"name", package_->name},       {"content", content_},
+        {"kernel", package_->kernel}, {"backend", package_->backend}, {"device", package_->device},
+        {"arch", package_->arch},     {"driver", package_->driver},   {"compiler", package_->compiler},
+        {"source", package_->source}};
     for (const Entry& entry : package_->entries) {
       nlohmann::ordered_json sizes;
       for (std::size_t i = 0; i < std::size(kSizeNames); ++i) sizes[kSizeNames[i]] = entry.sizes[i];
@@ -388,10 +430,20 @@ class PackageWriter {
   std::vector<Variant> binaries_;  ///< the first variant of each
   Words words_;
   std::string content_;
-  std::map<std::string, std::string> files_;
+  std::map<std::string, std::string> files_, bytes_;  ///< written by us; taken as they are
 };
 
 }  // namespace
+
+std::vector<std::string> files_in(const std::string& manifest) {
+  const auto json = nlohmann::json::parse(manifest, nullptr, false);
+  std::vector<std::string> names;
+  if (!json.is_object() || !json.contains("tune_package") || !json.contains("files")) return names;
+  for (const auto& [name, hash] : json["files"].items())
+    // A name that leaves the folder is none of ours.
+    if (name.find("..") == std::string::npos && !name.starts_with('/')) names.push_back(name);
+  return names;
+}
 
 std::map<std::string, std::string> files_of(const Package& package) { return PackageWriter(package).write(); }
 

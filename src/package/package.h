@@ -45,4 +45,7 @@ struct Package {
 /// All files of a package: names relative to its folder, and contents. Throws NotPackaged.
 std::map<std::string, std::string> files_of(const Package& package);
 
+/// The files that the text of a package's manifest.json lists; none: it is of no package.
+std::vector<std::string> files_in(const std::string& manifest);
+
 }  // namespace tune::package

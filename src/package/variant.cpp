@@ -79,7 +79,11 @@ Matrix matrix_of(const Gemm& gemm, const std::string& operand) {
 class FunctionWriter {
  public:
   FunctionWriter(const Variant& variant, Numbers& numbers)
-      : variant_(&variant), plan_(&variant.plan), gemm_(&std::get<Gemm>(plan_->problem)), numbers_(&numbers), text_(graph_) {}
+      : variant_(&variant),
+        plan_(&variant.plan),
+        gemm_(&std::get<Gemm>(plan_->problem)),
+        numbers_(&numbers),
+        text_(graph_) {}
 
   std::string write(const std::string& name) {
     give_names_meaning();
@@ -87,8 +91,10 @@ class FunctionWriter {
     take_mapping();
     launches();
     sizes_that_are_not_passed();
-    std::string text = fmt::format("// {}\nvoid {}([[maybe_unused]] const std::int64_t* sizes, [[maybe_unused]] const std::int64_t* facts,\n    {}Planner& planner) {{\n",
-                                   in_comment(to_text(variant_->spec.params)), name, std::string(name.size(), ' '));
+    std::string text = fmt::format(
+        "// {}\nvoid {}([[maybe_unused]] const std::int64_t* sizes, [[maybe_unused]] const std::int64_t* facts,\n    "
+        "{}Planner& planner) {{\n",
+        in_comment(to_text(variant_->spec.params)), name, std::string(name.size(), ' '));
     for (const int size : used_) declare(text, size);
     for (const std::string& line : lines_) text += "  " + line + "\n";
     return text + "}\n\n";
@@ -136,8 +142,9 @@ class FunctionWriter {
   std::string write(int term) {
     for (const int variable : graph_[term].support) {
       if (variable >= kUnnumbered)
-        used_.insert(sizes() + static_cast<int>(number_in(
-                                   numbers_->facts, facts_here_[static_cast<std::size_t>(variable - kUnnumbered)].first)));
+        used_.insert(sizes() +
+                     static_cast<int>(number_in(numbers_->facts,
+                                                facts_here_[static_cast<std::size_t>(variable - kUnnumbered)].first)));
       else
         used_.insert(variable);
     }
@@ -161,9 +168,8 @@ class FunctionWriter {
   const Space::Mapping& mapping() const {
     const auto has_all = [&](const Space::Mapping& mapping) {
       return mapping.parameters.size() == variant_->spec.params.size() &&
-             std::ranges::all_of(mapping.parameters, [&](const Parameter& each) {
-               return variant_->spec.find(each.name) != nullptr;
-             });
+             std::ranges::all_of(mapping.parameters,
+                                 [&](const Parameter& each) { return variant_->spec.find(each.name) != nullptr; });
     };
     return *std::ranges::find_if(plan_->space.mappings(), has_all);
   }
@@ -178,8 +184,7 @@ class FunctionWriter {
       if (!is_constant(term) && is_compiled(value)) compiled(derived.name, write(term), value.value);
     }
     for (const std::string& name : plan_->build.defines)
-      if (const auto size = size_number(name))
-        compiled(name, write(size_term(*size)), plan_->constants.at(name));
+      if (const auto size = size_number(name)) compiled(name, write(size_term(*size)), plan_->constants.at(name));
     for (const Constraint& constraint : mapping().constraints) {
       const int term = graph_.add(constraint.expression, meaning_);
       if (is_constant(term) && graph_[term].value.is_true()) continue;
@@ -188,7 +193,8 @@ class FunctionWriter {
   }
 
   bool is_compiled(const Setting& setting) const {
-    return !setting.run_time && std::ranges::find(plan_->build.not_compiled, setting.name) == plan_->build.not_compiled.end();
+    return !setting.run_time &&
+           std::ranges::find(plan_->build.not_compiled, setting.name) == plan_->build.not_compiled.end();
   }
 
   /// A derived value gets its name, unless it is only another one for what has a name.
@@ -230,10 +236,10 @@ class FunctionWriter {
       const int condition = launch.condition ? graph_.add(*launch.condition, meaning_) : graph_.constant(Bool{true});
       if (is_constant(condition) && !graph_[condition].value.is_true()) continue;
       // A CPU kernel's launches are functions of its shim, in their order.
-      const std::size_t kernel =
-          plan_->backend == Backend::cpu ? i : number_in(numbers_->kernels, launch.kernel);
+      const std::size_t kernel = plan_->backend == Backend::cpu ? i : number_in(numbers_->kernels, launch.kernel);
       lines_.push_back(fmt::format("if (planner.launch({}, {})) {{", kernel, write(condition)));
-      for (const auto& [what, extents] : {std::pair("grid", &launch.grid), {"block", &launch.block}, {"cluster", &launch.cluster}})
+      for (const auto& [what, extents] :
+           {std::pair("grid", &launch.grid), {"block", &launch.block}, {"cluster", &launch.cluster}})
         if (!extents->empty()) lines_.push_back(fmt::format("  planner.{}({});", what, pass_all(*extents)));
       if (launch.shared) lines_.push_back(fmt::format("  planner.shared({});", pass(*launch.shared)));
       if (launch.repeat) repeat(*launch.repeat);
@@ -243,9 +249,7 @@ class FunctionWriter {
   }
 
   void repeat(const Chain& chain) {
-    const auto number = [&](const std::string& name) {
-      return name.empty() ? -1 : static_cast<int>(operand(name));
-    };
+    const auto number = [&](const std::string& name) { return name.empty() ? -1 : static_cast<int>(operand(name)); };
     lines_.push_back(fmt::format("  planner.repeat({}, {}, {}, {});", pass(chain.times), number(chain.from),
                                  number(chain.to), number(chain.through)));
   }
@@ -273,11 +277,13 @@ class FunctionWriter {
     const int term = graph_.add(*argument.expression, meaning_);
     const bool whole = argument.type == Argument::Scalar::i32 || argument.type == Argument::Scalar::i64;
     if (whole) {
-      lines_.push_back(fmt::format("  planner.{}({});", argument.type == Argument::Scalar::i32 ? "i32" : "i64", pass(term)));
+      lines_.push_back(
+          fmt::format("  planner.{}({});", argument.type == Argument::Scalar::i32 ? "i32" : "i64", pass(term)));
       return;
     }
     if (!is_constant(term) || graph_[term].value.fault || !graph_[term].value.cell.is_number())
-      throw NotPackaged("launch.args: a number with a fraction that depends on the sizes or the device is not known to packages");
+      throw NotPackaged(
+          "launch.args: a number with a fraction that depends on the sizes or the device is not known to packages");
     lines_.push_back(fmt::format("  planner.{}({});", argument.type == Argument::Scalar::f32 ? "f32" : "f64",
                                  graph_[term].value.cell.to_real()));
   }
@@ -295,13 +301,18 @@ class FunctionWriter {
   void map(const Argument& argument) {
     const Matrix matrix = matrix_of(*gemm_, argument.buffer);
     const auto size = [&](const char* name) { return pass(size_term(*size_number(name))); };
-    const auto bytes = [&](const char* name) { return fmt::format("multiply({}, {})", size(name), size_of(matrix.type)); };
-    const auto number = [&](const std::optional<Expression>& expression) { return expression ? pass(*expression) : "0"; };
+    const auto bytes = [&](const char* name) {
+      return fmt::format("multiply({}, {})", size(name), size_of(matrix.type));
+    };
+    const auto number = [&](const std::optional<Expression>& expression) {
+      return expression ? pass(*expression) : "0";
+    };
     const bool batched = argument.box.size() == 3;
-    lines_.push_back(fmt::format(
-        "  planner.map({}, {}, {{{}, {}{}}}, {{{}{}}}, {}, {}, {});", operand(argument.buffer), map_type(matrix.type),
-        size(matrix.inner), size(matrix.outer), batched ? ", " + size("batch") : "", bytes(matrix.row_distance),
-        batched ? ", " + bytes(matrix.stride) : "", pass_all(argument.box), number(argument.swizzle), number(argument.l2)));
+    lines_.push_back(fmt::format("  planner.map({}, {}, {{{}, {}{}}}, {{{}{}}}, {}, {}, {});", operand(argument.buffer),
+                                 map_type(matrix.type), size(matrix.inner), size(matrix.outer),
+                                 batched ? ", " + size("batch") : "", bytes(matrix.row_distance),
+                                 batched ? ", " + bytes(matrix.stride) : "", pass_all(argument.box),
+                                 number(argument.swizzle), number(argument.l2)));
   }
 
   /// What the kernel does not learn must be as it was: a distance as close as possible, or the value that was tuned.
@@ -316,7 +327,8 @@ class FunctionWriter {
       if (i < kDistances)
         lines_.push_back(fmt::format("planner.compiled({}, {}, {});", kSizeNames[i], built[i], because));
       else
-        lines_.push_back(fmt::format("planner.compiled({}, tight_{}(sizes), {});", kSizeNames[i], kSizeNames[i], because));
+        lines_.push_back(
+            fmt::format("planner.compiled({}, tight_{}(sizes), {});", kSizeNames[i], kSizeNames[i], because));
     }
   }
 

@@ -1,3 +1,5 @@
+#include "package/package.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +21,6 @@
 #include "model/values/escaped_text.h"
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
-#include "package/package.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 
@@ -41,19 +42,29 @@ struct PackageOptions {
 
 void bind(cli::Command& command, PackageOptions& options) {
   command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
-  command.several("--yaml", options.yaml, "FILE", "The tuning file that its results are from").required().files(kYamlFiles);
+  command.several("--yaml", options.yaml, "FILE", "The tuning file that its results are from")
+      .required()
+      .files(kYamlFiles);
   command.path("--output,-o", options.output, "DIR", "The folder to write; its name is that of the package").required();
   bind_selection(command, options.selection, kTheOnlyDevice);
   command.flag("--partial", options.partial, "Leave out results whose binary cannot be built again as it was");
   command.path("--store", options.store.store, "DIR", "The build store (default: ~/.cache/tune/store)");
 }
 
+std::string manifest_of(const fs::path& folder) {
+  const fs::path file = folder / "manifest.json";
+  std::error_code none;
+  return fs::is_regular_file(file, none) ? platform::read_file(file) : "";
+}
+
+bool is_package(const fs::path& folder) { return !package::files_in(manifest_of(folder)).empty(); }
+
 /// A result or a rule's choice, on its way into a package.
 struct Candidate {
   database::Sizes sizes;
   std::vector<Setting> params;
-  std::string artifact, code;                      ///< as they were timed; empty: not known
-  const database::TunedResult* result = nullptr;   ///< null: of a rule
+  std::string artifact, code;                     ///< as they were timed; empty: not known
+  const database::TunedResult* result = nullptr;  ///< null: of a rule
   std::unique_ptr<config::Loaded> loaded = {};
   std::unique_ptr<exec::RequestFactory> requests = {};
   Spec spec = {};
@@ -97,10 +108,9 @@ class Packer {
     if (!group_->problem.contains("layout_a"))
       throw Error(ExitCode::bad_input, "packages are made of kernels whose problem is a gemm so far");
     std::error_code none;
-    if (fs::exists(options_->output) && !fs::is_empty(options_->output, none) &&
-        !fs::exists(options_->output / "manifest.json"))
-      throw Error(ExitCode::bad_input, fmt::format("{} exists and is no package; name another folder",
-                                                   options_->output.string()));
+    if (fs::exists(options_->output) && !fs::is_empty(options_->output, none) && !is_package(options_->output))
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} exists and is no package; name another folder", options_->output.string()));
   }
 
   /// The results, and what the leaves of the rule's tree choose beside them.
@@ -108,7 +118,8 @@ class Packer {
     const wire::Hello hello = hello_for(*plan_, backend_, workers_);
     for (auto each = database_->results.lower_bound({*group_, {}});
          each != database_->results.end() && each->first.group == *group_; ++each)
-      add({each->first.sizes, each->second.params, each->second.artifact_hash, each->second.code, &each->second}, hello);
+      add({each->first.sizes, each->second.params, each->second.artifact_hash, each->second.code, &each->second},
+          hello);
     const auto rule = database_->rules.find(*group_);
     if (rule == database_->rules.end()) return;
     for (const database::SizeRule::Node& node : rule->second.tree) {
@@ -125,9 +136,8 @@ class Packer {
 
   const Candidate* find_params(const std::vector<Setting>& params) const {
     const std::string text = to_text(params);
-    const auto found = std::ranges::find_if(candidates_, [&](const Candidate& each) {
-      return each.refusal.empty() && to_text(each.params) == text;
-    });
+    const auto found = std::ranges::find_if(
+        candidates_, [&](const Candidate& each) { return each.refusal.empty() && to_text(each.params) == text; });
     return found == candidates_.end() ? nullptr : &*found;
   }
 
@@ -155,8 +165,7 @@ class Packer {
     service_ = std::make_unique<exec::MeasureService>(*candidates_.front().requests, rules);
     exec::Builder& builder = service_->builds().builder();
     for (Candidate& each : candidates_)
-      if (each.refusal.empty())
-        try {
+      if (each.refusal.empty()) try {
           const std::string key = each.requests->build_key(each.spec);
           if (builder.find(key) == nullptr) builder.want(key, each.requests->build(each.spec));
         } catch (const exec::Unlaunchable& error) {
@@ -177,12 +186,14 @@ class Packer {
     if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
       const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
       candidate.refusal =
-          same_source ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
-                                    group_->device.compiler, candidate.requests->hello().compiler)
-                      : "the source is not what it was when it was timed";
+          same_source
+              ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
+                            group_->device.compiler, candidate.requests->hello().compiler)
+              : "the source is not what it was when it was timed";
       return;
     }
-    if (!candidate.code.empty() && candidate.requests->code_of(candidate.spec, artifact.info.artifact_hash) != candidate.code)
+    if (!candidate.code.empty() &&
+        candidate.requests->code_of(candidate.spec, artifact.info.artifact_hash) != candidate.code)
       candidate.refusal = "the tuning file launches it in another way than when it was timed";
     candidate.artifact = artifact.info.artifact_hash;
   }
@@ -279,25 +290,23 @@ class Packer {
       package.sources.push_back({file.lexically_relative(root).string(), text});
   }
 
+  /// Files of an earlier package that this one has no more are removed; others in the folder stay.
   void write(const std::map<std::string, std::string>& files) const {
-    fs::path folder = fs::absolute(options_->output / "").parent_path();
-    const fs::path fresh = folder.string() + ".new";
-    fs::remove_all(fresh);
+    for (const std::string& old : package::files_in(manifest_of(options_->output)))
+      if (!files.contains(old)) fs::remove(options_->output / old);
     for (const auto& [name, text] : files) {
-      fs::create_directories((fresh / name).parent_path());
-      platform::write_file(fresh / name, text);
+      fs::create_directories((options_->output / name).parent_path());
+      platform::write_file(options_->output / name, text);
     }
-    fs::remove_all(folder);
-    fs::rename(fresh, folder);
   }
 
   std::string summary(const package::Package& package) const {
     std::set<std::string> binaries;
     for (const package::Variant& variant : package.variants) binaries.insert(variant.artifact);
-    return fmt::format("{}: {} {} in {} {} for {}\nnext: cmake -S {} -B build && cmake --build build && build/selftest\n",
-                       options_->output.string(), package.entries.size(), package.entries.size() == 1 ? "size" : "sizes",
-                       binaries.size(), binaries.size() == 1 ? "binary" : "binaries", package.device,
-                       options_->output.string());
+    return fmt::format(
+        "{}: {} {} in {} {} for {}\nnext: cmake -S {} -B build && cmake --build build && build/selftest\n",
+        options_->output.string(), package.entries.size(), package.entries.size() == 1 ? "size" : "sizes",
+        binaries.size(), binaries.size() == 1 ? "binary" : "binaries", package.device, options_->output.string());
   }
 
   const PackageOptions* options_;
