@@ -82,11 +82,12 @@ const Arrows kModules = {
     {"worker", {"model", "wire", "platform"}},
     {"results", {"model", "wire", "platform", "config", "report", "recording"}},
     {"page", {"model", "wire", "platform", "recording"}},
+    {"package", {"model", "wire", "platform"}},
     {"tuning", {"model", "wire", "platform", "config", "search", "report", "recording", "exec", "results"}},
     {"cli", {"model", "platform"}},
     {"commands",
      {"model", "wire", "platform", "config", "database", "search", "report", "recording", "exec", "results", "page",
-      "tuning", "cli", "kokkos"}},
+      "package", "tuning", "cli", "kokkos"}},
     {"main", {"model", "platform", "exec", "commands"}},
 };
 
@@ -136,6 +137,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
       "src/commands/kokkos.cpp"}},
     {"page/", {"src/commands/results/report.cpp", "src/commands/tune/tune.cpp"}},
     {"kokkos/", {"src/commands/kokkos.cpp"}},
+    {"package/", {"src/commands/database/package.cpp"}},
     {"commands/audit/", {}},
     {"recording/foreign/", {"src/tuning/export.", "src/commands/results/convert.cpp"}},
 };

@@ -1,0 +1,420 @@
+// The code that a package is made of, compiled and run beside what it was made from: the evaluator of expressions, and
+// the launches that a worker gets. The driver is a stand-in, which writes down what is launched.
+#include "package/package.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <sstream>
+
+#include "exec/request/spec_launches.h"
+#include "model/settings.h"
+#include "package/expression_text.h"
+#include "platform/files/file.h"
+#include "platform/process/process.h"
+#include "support/tuning_folder.h"
+
+namespace tune::package_test {
+namespace {
+
+namespace fs = std::filesystem;
+using Sizes = std::vector<std::int64_t>;  // m, n, k, lda, ldb, ldc
+
+constexpr std::int64_t kMultiprocessors = 132;
+
+config::Loaded load_at(const fs::path& yaml, const Sizes& sizes) {
+  constexpr const char* kNames[] = {"m", "n", "k", "lda", "ldb", "ldc"};
+  config::LoadOptions options;
+  options.backend = Backend::cuda;
+  options.file_must_exist = false;
+  options.probe = [](Backend) { return Device{"NVIDIA H200", "", "sm_90a", {{"multiprocessors", kMultiprocessors}}}; };
+  for (std::size_t i = 0; i < sizes.size(); ++i) options.problem.push_back(fmt::format("{}={}", kNames[i], sizes[i]));
+  return config::load(std::vector{yaml}, options);
+}
+
+/// The text of a launch, as the program below prints it.
+std::string text_of(const std::string& kernel, const std::vector<std::int64_t>& grid,
+                    const std::vector<std::int64_t>& block, const std::vector<std::int64_t>& cluster,
+                    std::int64_t shared) {
+  const auto all = [](std::vector<std::int64_t> extents, std::int64_t fill) {
+    extents.resize(3, fill);
+    return fmt::format("{}", fmt::join(extents, " "));
+  };
+  return fmt::format("{} grid {} block {} cluster {} shared {}", kernel, all(grid, 1), all(block, 1),
+                     all(cluster, cluster.empty() ? 0 : 1), shared);
+}
+
+std::string text_of(const wire::Arg& arg, const std::vector<std::string>& operands) {
+  const auto operand = [&] { return std::ranges::find(operands, arg.buffer) - operands.begin(); };
+  switch (arg.kind) {
+    case Argument::Kind::buffer:
+      return arg.buffer == "workspace" ? " workspace" : fmt::format(" operand {}", operand());
+    case Argument::Kind::scalar:
+      return fmt::format(" {}", arg.integer);
+    case Argument::Kind::tensor_map:
+      return fmt::format(" map {} box {} swizzle {} l2 {}", operand(), fmt::join(arg.box, ","), arg.swizzle,
+                         arg.l2_promotion);
+    case Argument::Kind::alpha:
+    case Argument::Kind::beta:
+      break;
+  }
+  return fmt::format(" {}", arg.number);
+}
+
+// Reads sizes, and prints for each what each variant would launch, or `-`. With --launch it launches what it finds.
+constexpr const char* kProgram = R"(
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include "planner.h"
+namespace package = tuned::pack;
+long allocations = 0;
+void* operator new(std::size_t size) { ++allocations; return std::malloc(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void print(const package::Launch& launch) {
+  std::printf(" %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u", package::kKernels[launch.kernel],
+              launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1], launch.block[2],
+              launch.cluster[0], launch.cluster[1], launch.cluster[2], launch.shared);
+  for (int i = 0; i < launch.count; ++i) {
+    const package::Argument& a = launch.arguments[i];
+    if (a.kind == package::Argument::Kind::workspace) std::printf(" workspace");
+    else if (a.kind == package::Argument::Kind::operand) std::printf(" operand %d", a.operand);
+    else if (a.kind == package::Argument::Kind::map) {
+      std::printf(" map %d box ", a.operand);
+      for (int j = 0; j < a.rank; ++j) std::printf("%s%u", j ? "," : "", a.box[j]);
+      std::printf(" swizzle %d l2 %d", a.swizzle, a.promotion);
+    } else if (a.kind == package::Argument::Kind::f32 || a.kind == package::Argument::Kind::f64) std::printf(" %g", a.real);
+    else std::printf(" %ld", static_cast<long>(a.integer));
+  }
+}
+int main(int argc, char** argv) {
+  package::Sizes s;
+  const bool launches = argc > 1 && !std::strcmp(argv[1], "--launch");
+  package::Operands operands;
+  alignas(16) static char memory[16];
+  operands.A = operands.B = operands.C = memory;
+  while (std::scanf("%ld %ld %ld %ld %ld %ld", &s.m, &s.n, &s.k, &s.lda, &s.ldb, &s.ldc) == 6) {
+    if (launches) {
+      const package::Plan plan = package::find(s);
+      if (plan) package::prepare(plan);
+      const long before = allocations;
+      const package::Error error = package::launch(plan, nullptr, operands, memory, std::size_t(1) << 40);
+      std::printf("%s; %s; %ld allocations\n", package::text(error), plan.why, allocations - before);
+      continue;
+    }
+    std::int64_t all[package::kSizes];
+    package::complete(s, all);
+    const char* why = "";
+    const package::Facts* facts = package::facts_of(-1, why);
+    for (int i = 0; i < package::kVariantCount; ++i) {
+      package::Plan plan;
+      package::Planner planner(plan);
+      package::kVariants[i].plan(all, facts->values, planner);
+      if (planner.valid()) for (int j = 0; j < plan.launches; ++j) print(plan.launch[j]);
+      else std::printf(" -");
+      std::printf("\n");
+    }
+  }
+  const package::Counters c = package::counters();
+  unsigned long sum = 0;
+  for (int i = 0; i < package::entries().size; ++i) sum += package::hits(i);
+  if (launches) std::printf("exact %lu rule %lu miss %lu failed %lu hits %lu\n", c.exact, c.rule, c.miss, c.failed, sum);
+}
+)";
+
+/// A package of specs of a tuning file, each for sizes of its own, whose binaries are not looked at.
+class Packages : public testing::Test {
+ protected:
+  void add(const fs::path& yaml, const Sizes& sizes, const std::vector<Setting>& params, const std::string& artifact) {
+    config::Loaded loaded = load_at(yaml, sizes);
+    auto spec = loaded.plan.space.at(params);
+    ASSERT_TRUE(std::holds_alternative<Spec>(spec)) << std::get<Rejection>(spec).reason;
+    package_.entries.push_back({package::sizes_of(loaded.plan), package_.variants.size(), to_text(params), 1, 0, 0, 0});
+    package_.variants.push_back(
+        {std::move(loaded.plan), std::get<Spec>(spec), artifact, folder_.write("a.cubin", "code"), {}});
+    yaml_ = yaml;
+  }
+
+  void build() {
+    package_.name = "pack";
+    package_.backend = "cuda";
+    package_.device = "NVIDIA H200";
+    package_.arch = "sm_90a";
+    std::ranges::sort(package_.entries, {}, &package::Entry::sizes);
+    for (const auto& [name, text] : package::files_of(package_)) folder_.write(name, text);
+    folder_.write("main.cpp", kProgram);
+    const std::string root = folder_.path().string();
+    std::vector<std::string> argv = {"c++",
+                                     "-std=c++17",
+                                     "-Wall",
+                                     "-Wextra",
+                                     "-Werror",
+                                     "-I" + root,
+                                     "-I" + root + "/include",
+                                     "-I" + root + "/src",
+                                     "-o",
+                                     root + "/program"};
+    for (const char* source :
+         {"main.cpp", "src/table.cpp", "src/find.cpp", "src/gpu.cpp", "src/binaries.cpp", "src/binaries.S"})
+      argv.push_back(root + "/" + source);
+    argv.insert(argv.end(), {"-ldl", "-lpthread"});
+    platform::Command command;
+    command.argv = argv;
+    const platform::Finished finished = platform::run(command);
+    ASSERT_TRUE(finished.exit.clean()) << finished.captured;
+  }
+
+  std::vector<std::string> run(const std::vector<Sizes>& sizes, const std::string& option = "",
+                               std::map<std::string, std::string> environment = {}) {
+    std::string lines;
+    for (const Sizes& each : sizes) lines += fmt::format("{}\n", fmt::join(each, " "));
+    folder_.write("sizes", lines);
+    platform::Command command;
+    command.argv = {"sh", "-c", "exec ./program " + option + " < sizes > printed"};
+    command.directory = folder_.path();
+    environment["LD_LIBRARY_PATH"] = TUNE_RECORDING_DRIVER;
+    command.environment.insert(environment.begin(), environment.end());
+    const platform::Finished finished = platform::run(command);
+    EXPECT_TRUE(finished.exit.clean()) << finished.captured;
+    std::istringstream text(platform::read_file(folder_.path() / "printed"));
+    std::vector<std::string> all;
+    for (std::string line; std::getline(text, line);) all.push_back(line);
+    if (all.empty()) all.emplace_back();
+    return all;
+  }
+
+  /// What the tuning file says of a variant for these sizes, as the program prints it.
+  std::string expected(const package::Variant& variant, const config::Loaded& at) const {
+    const auto spec = at.plan.space.at(variant.spec.params);
+    if (!std::holds_alternative<Spec>(spec)) return " -";
+    const auto compiled = [](const Plan& plan, const Spec& its) {
+      std::string text;
+      for (const Setting& setting : plan.space.derived(its))
+        if (!setting.run_time &&
+            std::ranges::find(plan.build.not_compiled, setting.name) == plan.build.not_compiled.end())
+          text += setting.name + "=" + to_text(setting.value) + " ";
+      return text;
+    };
+    if (compiled(at.plan, std::get<Spec>(spec)) != compiled(variant.plan, variant.spec)) return " -";
+    std::string text;
+    try {
+      for (const wire::KernelLaunch& launch :
+           exec::launches_of(at.plan, at.plan.launches, std::get<Spec>(spec), exec::WhichLaunches::taken)) {
+        text += " " + text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared);
+        for (const wire::Arg& arg : launch.args) text += text_of(arg, {"A", "B", "C"});
+      }
+    } catch (const exec::Unlaunchable&) {
+      return " -";
+    }
+    return text;
+  }
+
+  /// Compares all variants for all sizes. Returns how many plans were valid.
+  int compare(const std::vector<Sizes>& sizes) {
+    const std::vector<std::string> lines = run(sizes);
+    EXPECT_EQ(lines.size(), sizes.size() * package_.variants.size());
+    if (HasFailure()) return 0;
+    int valid = 0, different = 0;
+    for (std::size_t i = 0; i < sizes.size() && different < 5; ++i) {
+      const config::Loaded at = load_at(yaml_, sizes[i]);
+      for (std::size_t v = 0; v < package_.variants.size(); ++v) {
+        const std::string right = expected(package_.variants[v], at);
+        const std::string& line = lines[i * package_.variants.size() + v];
+        EXPECT_EQ(line, right) << fmt::format("{}", sizes[i]) << ", " << to_text(package_.variants[v].spec.params);
+        different += line != right;
+        valid += line != " -";
+      }
+    }
+    return valid;
+  }
+
+  TuningFolder folder_;
+  fs::path yaml_;
+  package::Package package_;
+};
+
+Sizes tight(std::int64_t m, std::int64_t n, std::int64_t k) { return {m, n, k, k, k, n}; }  // A by rows, B by columns
+
+std::vector<Setting> hopper(const std::string& texts) {
+  std::vector<Setting> params;
+  std::istringstream words(texts);
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    const bool run_time = word[0] == '$';
+    params.push_back(
+        {word.substr(run_time ? 1 : 0, equals - (run_time ? 1 : 0)), parse_value(word.substr(equals + 1)), run_time});
+  }
+  return params;
+}
+
+constexpr const char* kGemv =
+    "KERNEL=gemv SWAP=1 BM=64 BN=8 BK=64 CONSUMERS=1 SCHEDULE=coop $CLUSTER_M=1 $CLUSTER_N=1 EPILOGUE=direct "
+    "REDUCE=none "
+    "$SPLIT_K=1 $GROUP=8 $STAGGER=0 ROWS_PER_WARP=1 UNROLL=2 WARPS=8";
+constexpr const char* kFewRows =
+    "KERNEL=gemm SWAP=1 BM=128 BN=16 BK=128 CONSUMERS=2 SCHEDULE=coop $CLUSTER_M=2 $CLUSTER_N=1 EPILOGUE=tma "
+    "REDUCE=none "
+    "$SPLIT_K=1 $GROUP=8 $STAGGER=5 ROWS_PER_WARP=1 UNROLL=1 WARPS=8";
+constexpr const char* kLarge =
+    "KERNEL=gemm SWAP=0 BM=128 BN=256 BK=64 CONSUMERS=2 SCHEDULE=coop $CLUSTER_M=1 $CLUSTER_N=2 EPILOGUE=tma "
+    "REDUCE=none "
+    "$SPLIT_K=1 $GROUP=8 $STAGGER=0 ROWS_PER_WARP=1 UNROLL=1 WARPS=8";
+constexpr const char* kSplit =
+    "KERNEL=gemm SWAP=0 BM=64 BN=64 BK=128 CONSUMERS=1 SCHEDULE=coop $CLUSTER_M=1 $CLUSTER_N=2 EPILOGUE=direct "
+    "REDUCE=workspace $SPLIT_K=4 $GROUP=8 $STAGGER=0 ROWS_PER_WARP=1 UNROLL=1 WARPS=8";
+
+TEST_F(Packages, LaunchWhatTheTuningFileSaysForAnySizes) {
+  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
+  add(yaml, tight(2, 8192, 8192), hopper(kGemv), "gemv");
+  add(yaml, tight(16, 8192, 8192), hopper(kFewRows), "few");
+  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  add(yaml, tight(64, 2048, 16384), hopper(kSplit), "split");
+  build();
+  std::mt19937 random(1);
+  const auto any_of = [&](std::vector<std::int64_t> values) { return values[random() % values.size()]; };
+  std::vector<Sizes> sizes;
+  for (const package::Entry& entry : package_.entries)
+    sizes.push_back(tight(entry.sizes[0], entry.sizes[1], entry.sizes[2]));
+  for (int i = 0; i < 120; ++i) {
+    Sizes each = tight(any_of({1, 2, 3, 8, 9, 16, 63, 64, 65, 500, 4096, 8191, 8192}),
+                       any_of({1, 64, 100, 2048, 4096, 5000, 8192, 8200, 57344}),
+                       any_of({8, 64, 100, 4096, 8192, 16384, 28672}));
+    for (std::size_t at = 3; at < 6; ++at) each[at] += any_of({0, 0, 0, 1, 8, 64});
+    sizes.push_back(std::move(each));
+  }
+  EXPECT_GT(compare(sizes), 30);
+}
+
+TEST_F(Packages, ComputeAsTheEvaluatorOfExpressionsDoes) {
+  const std::vector<std::string> expressions = {
+      "(m - 100)//(n - 50) >= -3",  // negative and zero divisors
+      "(m - 100) % (n - 50) in [0, 1, k % 7 - 3]",
+      "ceil_div(50 - m, k - 60) <= 2",
+      "1 < m % 7 < n % 11 or not k % 2 == 0",
+      "min(m, n, k) + max(m % 5, n % 5) > abs(m - n) - 40",
+      "(m*n if m > n else n // (m - 3)) % 3 != 0",
+      "m*n*k*m*n*k*m*n*k*m*n*k*1000 > 0",  // does not fit 64 bits for most sizes
+      "2**(m % 70) > n",
+      "(m % 3) ** 2 - -k % 9 >= 0 and +n > 0",
+      "(m > n) + (n > k) == 1",
+      "m % 4 and n % 4 or k % 8 == 0",
+      "device.multiprocessors // (m % 5) > 30"};
+  std::string yaml =
+      "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
+      "params: {E: {range: [0, 20]}}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, "
+      "ldc]}\nconstraints:\n";
+  for (std::size_t i = 0; i < expressions.size(); ++i)
+    yaml += fmt::format("  - {{if: \"E != {} or ({})\", because: it is so}}\n", i, expressions[i]);
+  const fs::path file = folder_.write("expressions.yaml", yaml);
+  std::mt19937 random(7);
+  const auto size = [&] { return static_cast<std::int64_t>(1 + random() % 200); };
+  std::vector<Sizes> sizes;
+  for (int i = 0; i < 500; ++i) sizes.push_back(tight(size(), size(), size()));
+  // Each expression is a variant of its own, made for sizes for which it holds.
+  for (std::size_t i = 0; i < expressions.size(); ++i)
+    for (const Sizes& each : sizes) {
+      const std::vector<Setting> params = {{"E", static_cast<std::int64_t>(i)}};
+      if (!std::holds_alternative<Spec>(load_at(file, each).plan.space.at(params))) continue;
+      add(file, each, params, fmt::format("e{}", i));
+      break;
+    }
+  ASSERT_EQ(package_.variants.size(), expressions.size());
+  build();
+  const int valid = compare(sizes);
+  EXPECT_GT(valid, 1000);
+  EXPECT_LT(valid, static_cast<int>(sizes.size() * expressions.size()) - 1000);
+}
+
+TEST_F(Packages, CountWhatTheyLaunch) {
+  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
+  add(yaml, tight(2, 8192, 8192), hopper(kGemv), "gemv");
+  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  build();
+  const std::vector<Sizes> sizes = {tight(2, 8192, 8192), tight(8192, 8192, 8192), tight(2, 8192, 4096),
+                                    tight(2, 8192, 8191)};
+  const std::string launches = (folder_.path() / "launches").string();
+  const auto lines = run(sizes, "--launch", {{"TUNE_TEST_LAUNCHES", launches}});
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_EQ(lines[0], "ok; ; 0 allocations");
+  EXPECT_EQ(lines[1], "ok; ; 0 allocations");
+  EXPECT_EQ(lines[2], "ok; these sizes were not tuned; 0 allocations");
+  EXPECT_EQ(lines[3].substr(0, lines[3].rfind(';')),
+            "nothing that was tuned is valid for these sizes on this device; Plan::why says what is in the way; "
+            "A has to fit into shared memory and all of its rows are multiplied at a time");
+  EXPECT_EQ(lines[4], "exact 2 rule 1 miss 1 failed 0 hits 3");
+  std::string right;
+  for (const auto& [variant, sizes_of_launch] :
+       {std::pair<std::size_t, Sizes>{0, sizes[0]}, {1, sizes[1]}, {0, sizes[2]}}) {
+    const config::Loaded at = load_at(yaml, sizes_of_launch);
+    const Spec spec = std::get<Spec>(at.plan.space.at(package_.variants[variant].spec.params));
+    for (const wire::KernelLaunch& launch :
+         exec::launches_of(at.plan, at.plan.launches, spec, exec::WhichLaunches::taken))
+      right += text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared) + "\n";
+  }
+  EXPECT_EQ(platform::read_file(launches), right);
+}
+
+TEST_F(Packages, LaunchNothingThatTheDeviceExcludes) {
+  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
+  add(yaml, tight(64, 2048, 16384), hopper(kSplit), "split");
+  build();
+  // All parts of all tiles run at the same time, or blocks wait for others for ever.
+  const auto few = run({tight(64, 2048, 16384)}, "--launch",
+                       {{"TUNE_TEST_MULTIPROCESSORS", "114"}, {"TUNE_TEST_CARD", "NVIDIA H100 PCIe"}});
+  EXPECT_EQ(few.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
+  EXPECT_NE(few[0].find("all parts of all tiles run at the same time"), std::string::npos) << few[0];
+  const auto older = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_CAPABILITY", "80"}});
+  EXPECT_EQ(older.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
+  EXPECT_NE(older[0].find("for another architecture"), std::string::npos) << older[0];
+}
+
+TEST_F(Packages, RefuseCodeThatWasChanged) {
+  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
+  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  build();
+  std::string table = platform::read_file(folder_.path() / "src/binaries.cpp");
+  const auto sum = table.find("_end, ") + 6;
+  table[sum] = table[sum] == '1' ? '2' : '1';
+  folder_.write("src/binaries.cpp", table);
+  const std::string root = folder_.path().string();
+  ASSERT_EQ(std::system(("cd " + root +
+                         " && c++ -std=c++17 -Isrc -Iinclude -I. -o program main.cpp src/*.cpp src/*.S -ldl -lpthread")
+                            .c_str()),
+            0);
+  EXPECT_EQ(run({tight(8192, 8192, 8192)}, "--launch").back(), "exact 0 rule 0 miss 0 failed 1 hits 0");
+}
+
+TEST_F(Packages, SayWhatTheyCannotCompute) {
+  const auto complaint = [&](const std::string& let, const std::string& more = "") {
+    const fs::path file = folder_.write(
+        "g.yaml",
+        "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
+        "params: {E: 1}\nlet: {X: \"" +
+            let + "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc]}\n" + more);
+    package_ = {};
+    add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
+    try {
+      package::files_of(package_);
+      return std::string();
+    } catch (const package::NotPackaged& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(complaint("m//2"), "");
+  EXPECT_EQ(complaint("m/2"),
+            "let: X: '/' of values that depend on the sizes or the device is not known to packages; they compute with "
+            "integers (a quotient is written //)");
+  EXPECT_NE(complaint("'a' if m > 5 else 'b'").find("a text"), std::string::npos);
+  EXPECT_NE(complaint("device.clock_hz//2", "device_defaults: {clock_hz: 5}\n")
+                .find("device.clock_hz is not known to packages"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tune::package_test
