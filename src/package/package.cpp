@@ -60,10 +60,10 @@ class PackageWriter {
   explicit PackageWriter(const Package& package)
       : package_(&package),
         plan_(&package.variants.front().plan),
-        gemm_(&std::get<Gemm>(plan_->problem)),
+        gemm_(std::get_if<Gemm>(&plan_->problem)),
         cpu_(plan_->backend == Backend::cpu) {
-    numbers_.operands = {"A", "B", "C"};
-    if (gemm_->bias != Bias::none) numbers_.operands.emplace_back("bias");
+    numbers_.sizes = size_names(*plan_);
+    for (const Buffer& operand : operands_of(*plan_)) numbers_.operands.push_back(operand.name);
     for (const Variant& variant : package.variants)
       if (std::ranges::find(binaries_, variant.artifact, &Variant::artifact) == binaries_.end())
         binaries_.push_back(variant);
@@ -77,9 +77,11 @@ class PackageWriter {
     put("src/integer.h", kInteger);
     put("src/planner.h", kPlanner);
     put("src/find.cpp", kFind);
-    put("test/selftest.cpp", kSelftest);
-    put("test/bench.cpp", kBench);
-    put("test/device.h", kTestDevice);
+    if (gemm_ != nullptr) {
+      put("test/selftest.cpp", kSelftest);
+      put("test/bench.cpp", kBench);
+      put("test/device.h", kTestDevice);
+    }
     put("README.md", kReadme);
     if (cpu_)
       put_cpu();
@@ -107,10 +109,14 @@ class PackageWriter {
 
   void set_words() {
     std::string sizes, operands;
-    for (std::size_t i = 0; i < std::size(kSizeNames); ++i)
-      sizes += fmt::format("  std::int64_t {}{};\n", kSizeNames[i], i < 3 ? "" : i == 3 ? " = 1" : " = 0");
-    for (const std::string& name : numbers_.operands)
-      operands += fmt::format("  {}void* {} = nullptr;\n", name == "C" ? "" : "const ", name);
+    for (std::size_t i = 0; i < numbers_.sizes.size(); ++i)
+      sizes += fmt::format("  std::int64_t {}{};\n", member_of(numbers_.sizes[i]),
+                           gemm_ == nullptr || i < 3 ? ""
+                           : i < kDistances          ? " = 1"
+                                                     : " = 0");
+    for (const Buffer& operand : operands_of(*plan_))
+      operands += fmt::format("  {}void* {} = nullptr;\n", operand.role == Buffer::Role::in ? "const " : "",
+                              member_of(operand.name));
     sizes.pop_back();
     operands.pop_back();
     words_ = {
@@ -120,8 +126,11 @@ class PackageWriter {
         {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
         {"SIZES", sizes},
         {"OPERANDS", operands},
-        {"SIZE_COUNT", std::to_string(std::size(kSizeNames))},
-        {"LEAST_SIZES", std::to_string(kDistances)},
+        {"SIZE_LIST", list_of(gemm_ != nullptr ? std::vector<std::string>{"m", "n", "k"} : numbers_.sizes)},
+        {"OPERAND_LIST", list_of(numbers_.operands)},
+        {"TEST_SECTION", test_section()},
+        {"SIZE_COUNT", std::to_string(numbers_.sizes.size())},
+        {"LEAST_SIZES", std::to_string(gemm_ != nullptr ? kDistances : numbers_.sizes.size())},
         {"FACT_COUNT", std::to_string(numbers_.facts.size())},
         {"OPERAND_COUNT", std::to_string(numbers_.operands.size())},
         {"ENTRY_COUNT", std::to_string(package_->entries.size())},
@@ -131,24 +140,45 @@ class PackageWriter {
         {"MOST_LAUNCHES", std::to_string(most_launches())},
         {"MOST_ARGUMENTS", std::to_string(most_arguments())},
         {"BACKEND", cpu_ ? "CPU" : "CUDA"},
-        {"DEVICE", in_comment(package_->device)},
-        {"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
-                              to_text(gemm_->c), to_text(gemm_->c))},
-        {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
-                                gemm_->layout_c == Layout::row)},
-        {"ALPHA", fmt::format("{}", gemm_->alpha)},
-        {"BETA", fmt::format("{}", gemm_->beta)},
-        {"BIAS", gemm_->bias == Bias::none  ? "0"
-                 : gemm_->bias == Bias::row ? "1"
-                                            : "2"},
-        {"TORCH_TYPES", torch_types()},
-        {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+        {"DEVICE", in_comment(package_->device)}};
+    if (gemm_ != nullptr) words_.merge(words_of_gemm());
+  }
+
+  static std::string list_of(const std::vector<std::string>& names) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + member_of(name);
+    return list;
+  }
+
+  std::string test_section() const {
+    if (gemm_ == nullptr)
+      return "The code is what `tune` checked when it was tuned. Packages of products also have a test and a "
+             "benchmark.";
+    return "## Is it right, and is it as fast as it was?\n\n"
+           "```sh\ncmake -S . -B build && cmake --build build\nbuild/selftest\nbuild/bench\n```\n\n"
+           "`selftest` compares every entry, sizes beside them and other uses with exact sums, and ends with 0 if all "
+           "is "
+           "right. `bench` times\neach entry again beside its recorded time, and ends with 3 if one is slower.";
+  }
+
+  Words words_of_gemm() const {
+    return {{"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
+                                  to_text(gemm_->c), to_text(gemm_->c))},
+            {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
+                                    gemm_->layout_c == Layout::row)},
+            {"ALPHA", fmt::format("{}", gemm_->alpha)},
+            {"BETA", fmt::format("{}", gemm_->beta)},
+            {"BIAS", gemm_->bias == Bias::none  ? "0"
+                     : gemm_->bias == Bias::row ? "1"
+                                                : "2"},
+            {"TORCH_TYPES", torch_types()},
+            {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
   }
 
   /// PyTorch's own matrices are stored by rows, and its matmul has no factors.
   bool fits_python() const {
-    return gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row && gemm_->alpha == 1 && gemm_->beta == 0 &&
-           gemm_->bias == Bias::none;
+    return gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row && gemm_->alpha == 1 &&
+           gemm_->beta == 0 && gemm_->bias == Bias::none;
   }
 
   std::string torch_types() const {
@@ -180,7 +210,7 @@ class PackageWriter {
     text +=
         "// What was tuned, and how it is launched.\n#include \"planner.h\"\n\nnamespace tuned::@NAME@ {\ninline "
         "namespace content_@CONTENT@ {\nnamespace {\n\n";
-    text += distances_text() + functions + "}  // namespace\n\n";
+    text += (gemm_ != nullptr ? distances_text() : "") + functions + "}  // namespace\n\n";
     text += "const Entry kEntries[] = {\n";
     for (const Entry& entry : package_->entries)
       text += fmt::format("    {{{{{}}}, {}, {}, {}, {:.6g}, {:.6g}, {:.6g}, {:.6g}}},\n", fmt::join(entry.sizes, ", "),
@@ -222,9 +252,9 @@ class PackageWriter {
     return found == package_->entries.end() ? 0 : static_cast<std::size_t>(found - package_->entries.begin());
   }
 
-  static std::string tree_node(const Node& node) {
+  std::string tree_node(const Node& node) const {
     if (node.size.empty()) return fmt::format("    {{-1, 0, 0, 0, {}}},\n", node.variant);
-    const auto size = std::ranges::find(kSizeNames, node.size) - std::begin(kSizeNames);
+    const auto size = std::ranges::find(numbers_.sizes, node.size) - numbers_.sizes.begin();
     return fmt::format("    {{{}, {}, {}, {}, -1}},\n", size, node.most, node.below, node.above);
   }
 
@@ -249,20 +279,24 @@ class PackageWriter {
 
   std::string sizes_text() const {
     std::string text = "void complete(const Sizes& sizes, std::int64_t* all) {\n";
-    for (std::size_t i = 0; i < std::size(kSizeNames); ++i) {
-      text += fmt::format("  all[{}] = sizes.{};\n", i, kSizeNames[i]);
-      if (i >= kDistances)
+    for (std::size_t i = 0; i < numbers_.sizes.size(); ++i) {
+      text += fmt::format("  all[{}] = sizes.{};\n", i, member_of(numbers_.sizes[i]));
+      if (gemm_ != nullptr && i >= kDistances)
         text += fmt::format(
             "  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
             "tight.value : -1;\n  }}\n",
-            i, kSizeNames[i]);
+            i, numbers_.sizes[i]);
     }
     text += "}\n\nconst void* address_of(const Operands& operands, int number) {\n";
     for (std::size_t i = 0; i + 1 < numbers_.operands.size(); ++i)
-      text += fmt::format("  if (number == {}) return operands.{};\n", i, numbers_.operands[i]);
-    text +=
-        fmt::format("  return operands.{};\n}}\n\nstd::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n",
-                    numbers_.operands.back());
+      text += fmt::format("  if (number == {}) return operands.{};\n", i, member_of(numbers_.operands[i]));
+    text += fmt::format("  return operands.{};\n}}\n\n", member_of(numbers_.operands.back()));
+    return text +
+           (gemm_ != nullptr ? bytes_text() : "std::int64_t bytes_of(const std::int64_t*, int) { return 0; }\n\n");
+  }
+
+  std::string bytes_text() const {
+    std::string text = "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {\n";
     const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
       const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
       text += fmt::format(
@@ -374,7 +408,9 @@ class PackageWriter {
     text +=
         "find_package(Threads REQUIRED)\ntarget_link_libraries(tuned_@NAME@ PUBLIC Threads::Threads)\n\n"
         "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
-        "  foreach(program selftest bench)\n    add_executable(${program} test/${program}.cpp)\n"
+        "  foreach(program " +
+        std::string(gemm_ != nullptr ? "selftest bench" : "") +
+        ")\n    add_executable(${program} test/${program}.cpp)\n"
         "    target_compile_options(${program} PRIVATE -O2)\n"
         "    target_include_directories(${program} PRIVATE src test)\n"
         "    target_link_libraries(${program} PRIVATE tuned::@NAME@)\n  endforeach()\nendif()\n";
@@ -411,7 +447,7 @@ class PackageWriter {
         {"source", package_->source}};
     for (const Entry& entry : package_->entries) {
       nlohmann::ordered_json sizes;
-      for (std::size_t i = 0; i < std::size(kSizeNames); ++i) sizes[kSizeNames[i]] = entry.sizes[i];
+      for (std::size_t i = 0; i < numbers_.sizes.size(); ++i) sizes[numbers_.sizes[i]] = entry.sizes[i];
       json["entries"].push_back({{"sizes", sizes},
                                  {"params", entry.params},
                                  {"artifact", package_->variants[entry.variant].artifact},

@@ -10,7 +10,7 @@ namespace tune::package {
 
 /// A result: sizes, the variant that is launched for them, and how long that took when it was tuned.
 struct Entry {
-  std::vector<std::int64_t> sizes;  ///< as kSizeNames
+  std::vector<std::int64_t> sizes;  ///< as size_names
   std::size_t variant = 0;
   std::string params;
   double milliseconds = 0, low = 0, high = 0, of_vendor = 0;  ///< 0: not known

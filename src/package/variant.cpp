@@ -46,11 +46,6 @@ std::size_t number_in(std::vector<std::string>& all, const std::string& name) {
   return number;
 }
 
-std::optional<std::size_t> size_number(std::string_view name) {
-  const auto found = std::ranges::find(kSizeNames, name);
-  return found == std::end(kSizeNames) ? std::nullopt : std::optional<std::size_t>(found - std::begin(kSizeNames));
-}
-
 /// A matrix as a tensor map sees it: extents and distances by the names of sizes.
 struct Matrix {
   Type type;
@@ -81,13 +76,13 @@ class FunctionWriter {
   FunctionWriter(const Variant& variant, Numbers& numbers)
       : variant_(&variant),
         plan_(&variant.plan),
-        gemm_(&std::get<Gemm>(plan_->problem)),
+        gemm_(std::get_if<Gemm>(&plan_->problem)),
         numbers_(&numbers),
         text_(graph_) {}
 
   std::string write(const std::string& name) {
     give_names_meaning();
-    for (std::size_t i = 0; i < std::size(kSizeNames); ++i) text_.name(size_term(i), kSizeNames[i]);
+    for (std::size_t i = 0; i < numbers_->sizes.size(); ++i) text_.name(size_term(i), size_name(i));
     take_mapping();
     launches();
     sizes_that_are_not_passed();
@@ -101,12 +96,18 @@ class FunctionWriter {
   }
 
  private:
-  static int sizes() { return static_cast<int>(std::size(kSizeNames)); }
+  int sizes() const { return static_cast<int>(numbers_->sizes.size()); }
+  std::optional<std::size_t> size_number(std::string_view name) const {
+    const auto found = std::ranges::find(numbers_->sizes, name);
+    return found == numbers_->sizes.end() ? std::nullopt
+                                          : std::optional(static_cast<std::size_t>(found - numbers_->sizes.begin()));
+  }
+  std::string size_name(std::size_t number) const { return "size_" + identifier_of(numbers_->sizes[number]); }
   int size_term(std::size_t number) { return graph_.variable(static_cast<int>(number)); }
 
   void declare(std::string& text, int variable) const {
     if (variable < sizes())
-      text += fmt::format("  const Integer {} = sizes[{}];\n", kSizeNames[variable], variable);
+      text += fmt::format("  const Integer {} = sizes[{}];\n", size_name(static_cast<std::size_t>(variable)), variable);
     else
       text += fmt::format("  const Integer {} = facts[{}];\n", fact_name(variable - sizes()), variable - sizes());
   }
@@ -222,6 +223,7 @@ class FunctionWriter {
   }
 
   std::size_t operand(const std::string& name) {
+    if (name == "workspace") return numbers_->operands.size();
     const auto found = std::ranges::find(numbers_->operands, name);
     if (found == numbers_->operands.end()) throw NotPackaged(fmt::format("launch.args: there is no operand {}", name));
     return static_cast<std::size_t>(found - numbers_->operands.begin());
@@ -299,6 +301,7 @@ class FunctionWriter {
   }
 
   void map(const Argument& argument) {
+    if (gemm_ == nullptr) throw NotPackaged("launch.args: tensor maps of custom problems are not known to packages");
     const Matrix matrix = matrix_of(*gemm_, argument.buffer);
     const auto size = [&](const char* name) { return pass(size_term(*size_number(name))); };
     const auto bytes = [&](const char* name) {
@@ -318,17 +321,16 @@ class FunctionWriter {
   /// What the kernel does not learn must be as it was: a distance as close as possible, or the value that was tuned.
   void sizes_that_are_not_passed() {
     const std::vector<std::int64_t> built = sizes_of(*plan_);
-    const bool batched = passed_.contains(3);
-    for (std::size_t i = 0; i < std::size(kSizeNames); ++i) {
-      const bool is_stride = i >= kDistances + 3;
+    const bool batched = gemm_ == nullptr || passed_.contains(3);
+    for (std::size_t i = 0; i < built.size(); ++i) {
+      const std::string& name = numbers_->sizes[i];
+      const bool is_distance = gemm_ != nullptr && i >= kDistances,
+                 is_stride = is_distance && name.starts_with("stride");
       if (passed_.contains(static_cast<int>(i)) || (is_stride && !batched)) continue;
-      const std::string because = literal(fmt::format("the kernel is not told {}", kSizeNames[i]));
+      const std::string because = literal(fmt::format("the kernel is not told {}", name));
       used_.insert(static_cast<int>(i));
-      if (i < kDistances)
-        lines_.push_back(fmt::format("planner.compiled({}, {}, {});", kSizeNames[i], built[i], because));
-      else
-        lines_.push_back(
-            fmt::format("planner.compiled({}, tight_{}(sizes), {});", kSizeNames[i], kSizeNames[i], because));
+      const std::string now = is_distance ? fmt::format("tight_{}(sizes)", name) : std::to_string(built[i]);
+      lines_.push_back(fmt::format("planner.compiled({}, {}, {});", size_name(i), now, because));
     }
   }
 
@@ -348,10 +350,27 @@ class FunctionWriter {
 
 }  // namespace
 
+std::vector<std::string> size_names(const Plan& plan) {
+  if (std::holds_alternative<Gemm>(plan.problem))
+    return {"m", "n", "k", "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c"};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : plan.constants)
+    if (std::holds_alternative<std::int64_t>(value)) names.push_back(name);
+  return names;
+}
+
 std::vector<std::int64_t> sizes_of(const Plan& plan) {
   std::vector<std::int64_t> sizes;
-  for (const char* name : kSizeNames) sizes.push_back(std::get<std::int64_t>(plan.constants.at(name)));
+  for (const std::string& name : size_names(plan)) sizes.push_back(std::get<std::int64_t>(plan.constants.at(name)));
   return sizes;
+}
+
+std::vector<Buffer> operands_of(const Plan& plan) {
+  if (const auto* custom = std::get_if<Custom>(&plan.problem)) return custom->buffers;
+  const Gemm& gemm = std::get<Gemm>(plan.problem);
+  std::vector<Buffer> operands = {{"A", gemm.a}, {"B", gemm.b}, {"C", gemm.c, 0, Init::uniform, Buffer::Role::out}};
+  if (gemm.bias != Bias::none) operands.push_back({"bias", gemm.c});
+  return operands;
 }
 
 std::string plan_function(const Variant& variant, const std::string& name, Numbers& numbers) {

@@ -105,8 +105,6 @@ class Packer {
       throw Error(ExitCode::bad_input,
                   fmt::format("packages are made of kernels for cuda and the cpu so far; these results are of {}",
                               group_->backend));
-    if (!group_->problem.contains("layout_a"))
-      throw Error(ExitCode::bad_input, "packages are made of kernels whose problem is a gemm so far");
     std::error_code none;
     if (fs::exists(options_->output) && !fs::is_empty(options_->output, none) && !is_package(options_->output))
       throw Error(ExitCode::bad_input,
@@ -304,9 +302,13 @@ class Packer {
     std::set<std::string> binaries;
     for (const package::Variant& variant : package.variants) binaries.insert(variant.artifact);
     return fmt::format(
-        "{}: {} {} in {} {} for {}\nnext: cmake -S {} -B build && cmake --build build && build/selftest\n",
-        options_->output.string(), package.entries.size(), package.entries.size() == 1 ? "size" : "sizes",
-        binaries.size(), binaries.size() == 1 ? "binary" : "binaries", package.device, options_->output.string());
+        "{0}: {1} {2} in {3} {4} for {5}\nnext: read {0}/README.md{6}\n", options_->output.string(),
+        package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
+        binaries.size() == 1 ? "binary" : "binaries", package.device,
+        std::holds_alternative<Gemm>(package.variants.front().plan.problem)
+            ? fmt::format(", or test it: cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/selftest",
+                          options_->output.string())
+            : "");
   }
 
   const PackageOptions* options_;

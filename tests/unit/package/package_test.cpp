@@ -83,7 +83,7 @@ void print(const package::Launch& launch) {
               launch.cluster[0], launch.cluster[1], launch.cluster[2], launch.shared);
   for (int i = 0; i < launch.count; ++i) {
     const package::Argument& a = launch.arguments[i];
-    if (a.kind == package::Argument::Kind::workspace) std::printf(" workspace");
+    if (a.kind == package::Argument::Kind::operand && a.operand == package::kOperands) std::printf(" workspace");
     else if (a.kind == package::Argument::Kind::operand) std::printf(" operand %d", a.operand);
     else if (a.kind == package::Argument::Kind::map) {
       std::printf(" map %d box ", a.operand);
