@@ -60,6 +60,16 @@ class DatabaseFile : public testing::Test {
     return tune(words, code);
   }
 
+  /// The tuning file of the results above, with more keys: what says which sizes a configuration is valid for.
+  void write_tuning_file(const std::string& more = "",
+                         const std::string& params = "{BM: [1, 2, 8, 16, 128], $S: 2}") const {
+    sandbox_.write("gemm.cu", "extern \"C\" __global__ void gemm(const float*) {}\n");
+    sandbox_.write("gemm.yaml",
+                   "name: gemm\nfile: gemm.cu\nkernel: gemm\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64}}\n"
+                   "params: " +
+                       params + "\nlaunch: {grid: 1, block: 1, args: [A]}\n" + more);
+  }
+
   Sandbox sandbox_;
 };
 

@@ -128,7 +128,8 @@ TEST_F(Cover, HasFewBinariesRatherThanFewConfigurations) {
 TEST_F(Cover, AnswersForOtherSizesAndSaysSo) {
   write_runs();
   tune({"cover", "db.yaml", "all.jsonl"});
-  const Words device = {"-n", "64", "-k", "64", "--device", "NVIDIA H200", "-m"};
+  write_tuning_file("", "{BM: [1, 2, 8], ALWAYS: 1}");
+  const Words device = {"-n", "64", "-k", "64", "--device", "NVIDIA H200", "--yaml", "gemm.yaml", "-m"};
   const auto of = [&](const std::string& m) {
     Words words = device;
     words.push_back(m);
@@ -148,8 +149,62 @@ TEST_F(Cover, AnswersForOtherSizesAndSaysSo) {
   EXPECT_EQ(tune({"merge", write("other.yaml", other), "-o", "db.yaml"}).err,
             "note: the rule of gemm on NVIDIA H200 was made without these results; tune cover makes it anew\n");
   EXPECT_TRUE(has(of("300").out, "match: exact\n"));
-  EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "header"}).out,
-                  "  if (m == 300 && n == 64 && k == 64) return {&kConfigurations[2], Match::exact};\n"));
+}
+
+// Of other sizes only the tuning file says whether what was timed may be used.
+TEST_F(Cover, AnswersForOtherSizesOnlyWhatTheTuningFileAllows) {
+  write_runs();
+  tune({"cover", "db.yaml", "all.jsonl"});
+  const auto of = [&](const std::string& m, int code, bool with_file = true) {
+    Words words = {"-n", "64", "-k", "64", "--device", "NVIDIA H200", "-m", m};
+    if (with_file) words.insert(words.end(), {"--yaml", "gemm.yaml"});
+    return look_up(words, code);
+  };
+  const std::string params = "{BM: [1, 2, 8], ALWAYS: 1}";
+  EXPECT_TRUE(has(of("300", 1, false).err, "only the tuning file can say: name it with --yaml\n"));
+  EXPECT_TRUE(has(of("64", 0, false).out, "match: exact\n"));
+  write_tuning_file("constraints:\n  - {if: m <= 300, because: rows are few}\n", params);
+  EXPECT_TRUE(has(of("300", 0).out, "artifact: a1\n"));
+  EXPECT_TRUE(has(of("301", 1).err, "and BM=1 ALWAYS=1 is not valid for it: rows are few\n"));
+  // A macro that depends on m: the binary is another one for other sizes.
+  write_tuning_file("let: {ROWS: \"min(m, 300)\"}\n", params);
+  sandbox_.write("gemm.cu", "extern \"C\" __global__ void gemm(const float*) { float rows[ROWS]; }\n");
+  const Result other = of("200", 0);
+  EXPECT_FALSE(has(other.out, "artifact:"));
+  EXPECT_FALSE(has(other.out, "store_path:"));
+  EXPECT_TRUE(
+      has(other.err, "the binary that was timed is not for m=200 n=64 k=64: values that are compiled in differ"));
+  write_tuning_file("", "{BM: [8, 16], ALWAYS: 1}");
+  EXPECT_TRUE(has(of("300", 0).out, "  BM: 1\n")) << "a value outside of the grid may be valid";
+  write_tuning_file("", "{BM: [1], OTHER: 1}");
+  EXPECT_TRUE(has(of("300", 1).err, "is not valid for it: unknown parameter 'ALWAYS'"));
+  std::string yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", "name: other" + yaml.substr(yaml.find('\n')));
+  EXPECT_TRUE(has(of("300", 2).err, "this is the tuning file of 'other', and the results are of 'gemm'"));
+  write_tuning_file("", params);
+  yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", yaml.replace(yaml.find("k: 64"), 5, "k: 64, layout: {c: col}"));
+  EXPECT_TRUE(has(of("300", 2).err, "its problem is another one than that of the results"));
+}
+
+// Where a macro depends on the sizes, each size has a binary of its own, which the rule's table keeps.
+TEST_F(Cover, KeepsTheBinaryOfEachSize) {
+  std::string all;
+  for (const int m : {64, 128}) {
+    Best best;
+    best.m = m;
+    best.params = "{BM: 1, ALWAYS: 1}";
+    best.more = "  artifact: a1of" + std::to_string(m) + "\n";
+    tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
+    std::string text = journal(m, {{{{"BM", std::int64_t{1}, false}, {"ALWAYS", std::int64_t{1}, false}}, 1}});
+    text.replace(text.find("\"a1\""), 4, "\"a1of" + std::to_string(m) + "\"");
+    all += text;
+  }
+  sandbox_.write("all.jsonl", all);
+  tune({"cover", "db.yaml", "all.jsonl"});
+  const std::string csv = tune({"export", "db.yaml", "--format", "csv"}).out;
+  EXPECT_TRUE(has(csv, ",64,64,64,1,1,a1of64,"));
+  EXPECT_TRUE(has(csv, ",128,64,64,1,1,a1of128,"));
 }
 
 TEST_F(Cover, TellsWhatAKeyCosts) {
@@ -206,8 +261,9 @@ TEST_F(Cover, OfTheRecordedShapesNamesABinaryForEachConfiguration) {
   // Two of the six differ in the run-time parameter $GROUP only.
   EXPECT_TRUE(has(tune({"cover", "db.yaml", journal, "--slowdown", "1.03", "-o", "six.yaml"}).out,
                   "6 of 336 configurations in 5 binaries for 12 sizes; worst slowdown 1.02"));
-  const std::string found =
-      tune({"lookup", "--db", "db.yaml", "--device", "NVIDIA H200", "-m", "4000", "-n", "4096", "-k", "4096"}).out;
+  const std::string found = tune({"lookup", "--db", "db.yaml", "--device", "NVIDIA H200", "-m", "4000", "-n", "4096",
+                                  "-k", "4096", "--yaml", TUNE_SOURCE_DIR "/configs/gemm_wgmma.yaml"})
+                                .out;
   EXPECT_TRUE(has(found, "match: rule\n")) << found;
   EXPECT_TRUE(has(found, "/kernel.cubin\n")) << found;
 }

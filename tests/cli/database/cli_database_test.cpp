@@ -220,9 +220,13 @@ TEST_F(DatabaseFile, ABestYamlOfAnotherDeviceSaysSoHoweverItIsRun) {
 
 TEST_F(DatabaseFile, FindsOtherSizesOnlyByAKeyThatWasAskedFor) {
   write_database();
+  write_tuning_file();
   const Words sizes = {"-m", "100", "-n", "64", "-k", "64", "--device", "NVIDIA H200"};
+  EXPECT_TRUE(has(look_up({"-m", "100", "-n", "64", "-k", "64", "--device", "NVIDIA H200", "--key", "pow2"}, 1).err,
+                  "there is one that was timed for m=128 n=64 k=64"));
   const auto with = [&](const Words& more, int code = 0) {
     Words words = sizes;
+    words.insert(words.end(), {"--yaml", "gemm.yaml"});
     words.insert(words.end(), more.begin(), more.end());
     return look_up(words, code);
   };
