@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "commands/database/dispatch_export.h"
+#include "commands/database/result_tables.h"
 
 namespace tune::commands {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/database/dispatch_export.h"
+#include "commands/database/result_tables.h"
 #include "commands/database/selection.h"
 #include "database/database_file.h"
 #include "platform/files/file.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "commands/database/dispatch_export.h"
+#include "commands/database/result_tables.h"
 #include "wire/json.h"
 
 namespace tune::commands {
