@@ -1,4 +1,3 @@
-#include <functional>
 #include <map>
 
 #include "cli/command_line.h"
@@ -12,7 +11,7 @@
 namespace tune::commands {
 namespace {
 
-/// `tune export`: writes what a program needs to use the results of a database.
+/// `tune export`: writes the results of a database as data.
 struct ExportOptions {
   std::filesystem::path database;
   SelectionOptions selection;
@@ -23,21 +22,17 @@ struct ExportOptions {
 void bind(cli::Command& command, ExportOptions& options) {
   command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
   const auto format = [&](const std::string& text) { options.format = text; };
-  command.choice("--format", format, "header|json|cmake|csv", "A C++17 header, JSON, -D flags for CMake, or a table")
-      .required();
+  command.choice("--format", format, "json|csv|bmf", "JSON, a table, or Bencher's metric format").required();
   bind_selection(command, options.selection, kTheOnlyDevice);
   command.path("--output,-o", options.output, "FILE", "Write to this file (default: stdout)");
 }
 
 ExitCode export_results(const ExportOptions& options) {
-  const std::map<std::string, std::function<std::string(const commands::DispatchTable&)>> formats = {
-      {"header", commands::to_header},
-      {"json", [](const commands::DispatchTable& table) { return commands::to_json(table); }},
-      {"cmake", commands::to_cmake},
-      {"csv", commands::to_csv}};
+  using Format = std::string (*)(const database::Database&, const database::ResultGroup&);
+  const std::map<std::string, Format> formats = {{"json", to_json}, {"csv", to_csv}, {"bmf", to_bmf}};
   const database::Database database = database::read_database(options.database);
   const database::ResultGroup& group = the_group(database, options.selection);
-  const std::string text = formats.at(options.format)({group, database::table_of(database, group)});
+  const std::string text = formats.at(options.format)(database, group);
   if (options.output)
     platform::write_file(*options.output, text);
   else
@@ -48,6 +43,6 @@ ExitCode export_results(const ExportOptions& options) {
 }  // namespace
 
 extern const cli::CommandSpec kExport = cli::command_spec<ExportOptions, bind, export_results>(
-    "export", "Write what a program needs to use the results of a database");
+    "export", "Write the results of a database as JSON, a table or for Bencher");
 
 }  // namespace tune::commands

@@ -1,8 +1,11 @@
+#include "commands/database/result_tables.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "commands/database/result_tables.h"
+#include "model/settings.h"
+#include "model/values/error.h"
 #include "wire/json.h"
 
 namespace tune::commands {
@@ -10,19 +13,41 @@ namespace {
 
 using ordered_json = nlohmann::ordered_json;
 
+/// A size of the table, with the result where it is of this configuration.
+struct Row {
+  database::Sizes sizes;
+  std::size_t use = 0;
+  const database::TunedResult* result = nullptr;
+};
+
+struct ExportedTable {
+  std::vector<database::Configuration> configurations;
+  std::vector<Row> rows;
+};
+
+ExportedTable exported(const database::Database& database, const database::ResultGroup& group) {
+  database::SizeRule rule = database::table_of(database, group);
+  ExportedTable table{std::move(rule.configurations), {}};
+  for (const auto& [sizes, use] : rule.table) {
+    const database::Configuration& configuration = table.configurations[use];
+    if (configuration.artifact_hash.empty() && group.backend != "program")
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("the binary of {} with {} is not known, because it was tuned or covered by an older tune; "
+                      "make the rule anew with tune cover, or tune these sizes again",
+                      database::to_text(sizes), to_text(configuration.params)));
+    Row& row = table.rows.emplace_back(sizes, use, nullptr);
+    const auto result = database.results.find({group, sizes});
+    if (result != database.results.end() && to_text(result->second.params) == to_text(configuration.params))
+      row.result = &result->second;
+  }
+  return table;
+}
+
 ordered_json sizes_json(const database::Sizes& sizes) {
   ordered_json json = ordered_json::object();
   for (const auto& [name, size] : sizes) json[name] = size;
   return json;
-}
-
-ordered_json tree_json(const database::SizeRule& rule, std::size_t index) {
-  const database::SizeRule::Node& node = rule.tree[index];
-  if (node.size.empty()) return {{"use", node.use}};
-  return {{"if", node.size},
-          {"most", node.most},
-          {"then", tree_json(rule, node.below)},
-          {"else", tree_json(rule, node.above)}};
 }
 
 ordered_json configuration_json(const database::Configuration& configuration) {
@@ -30,13 +55,6 @@ ordered_json configuration_json(const database::Configuration& configuration) {
   for (const Setting& setting : configuration.params)
     params[(setting.run_time ? "$" : "") + setting.name] = ordered_json(nlohmann::json(setting.value));
   return {{"params", params}, {"artifact", configuration.artifact_hash}, {"store_path", configuration.store_path}};
-}
-
-/// In an argument with quotes.
-std::string cmake_text(const std::string& text) {
-  std::string quoted;
-  for (const char c : text) quoted += (c == '"' || c == '\\' || c == '$' ? "\\" : "") + std::string(1, c);
-  return '"' + quoted + '"';
 }
 
 std::string csv_cell(const std::string& text) {
@@ -52,10 +70,16 @@ std::string csv_row(const std::vector<std::string>& cells) {
   return row + '\n';
 }
 
+std::string milliseconds(double seconds) { return fmt::format("{:.6g}", seconds * 1e3); }
+
+std::string text_of(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
-std::string to_json(const DispatchTable& table) {
-  const database::ResultGroup& group = table.group;
+std::string to_json(const database::Database& database, const database::ResultGroup& group) {
+  const ExportedTable table = exported(database, group);
   ordered_json json = {{"kernel", group.kernel},
                        {"backend", group.backend},
                        {"problem", group.problem},
@@ -66,62 +90,60 @@ std::string to_json(const DispatchTable& table) {
                        {"vendor_library", group.device.vendor_library},
                        {"source", group.source}};
   json["configurations"] = json["table"] = ordered_json::array();
-  for (const database::Configuration& each : table.rule.configurations)
+  for (const database::Configuration& each : table.configurations)
     json["configurations"].push_back(configuration_json(each));
-  for (const auto& [sizes, use] : table.rule.table)
-    json["table"].push_back({{"sizes", sizes_json(sizes)}, {"use", use}});
-  json["tree"] = table.rule.tree.empty() ? ordered_json() : tree_json(table.rule, 0);
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  for (const Row& row : table.rows) {
+    ordered_json entry = {{"sizes", sizes_json(row.sizes)}, {"use", row.use}};
+    if (row.result != nullptr) entry["time_ms"] = row.result->seconds * 1e3;
+    if (row.result != nullptr && row.result->interval)
+      entry["interval_ms"] = {row.result->interval->low * 1e3, row.result->interval->high * 1e3};
+    json["table"].push_back(std::move(entry));
+  }
+  return text_of(json);
 }
 
-std::string to_cmake(const DispatchTable& table) {
-  const std::string prefix = "TUNED_" + identifier_of(table.group.kernel);
-  std::string text =
-      fmt::format("# Written by tune export; changes are lost when it is written again.\nset({}_DEVICE {})\n", prefix,
-                  cmake_text(table.group.device.name));
-  text += fmt::format("set({}_COUNT {})\n", prefix, table.rule.configurations.size());
-  for (std::size_t use = 0; use < table.rule.configurations.size(); ++use) {
-    std::string flags, arguments;
-    for (const Setting& setting : table.rule.configurations[use].params) {
-      if (setting.run_time)
-        arguments += ' ' + cmake_text(setting.name + "=" + to_text(setting.value));
-      else
-        for (const Define& define : to_defines(setting.name, setting.value))
-          flags += ' ' + cmake_text("-D" + define.name + "=" + define.value);
-    }
-    text += fmt::format("set({}_{}_FLAGS{})\n", prefix, use, flags);
-    if (!arguments.empty()) text += fmt::format("set({}_{}_ARGUMENTS{})\n", prefix, use, arguments);
-  }
-  for (const auto& [sizes, use] : table.rule.table) {
-    std::string name;
-    for (const auto& [size, value] : sizes) name += fmt::format("_{}{}", size, value);
-    text += fmt::format("set({}_FOR{} {})\n", prefix, identifier_of(name), use);
-  }
-  return text;
-}
-
-std::string to_csv(const DispatchTable& table) {
+std::string to_csv(const database::Database& database, const database::ResultGroup& group) {
+  const ExportedTable table = exported(database, group);
   std::vector<std::string> params;
-  for (const database::Configuration& configuration : table.rule.configurations)
+  for (const database::Configuration& configuration : table.configurations)
     for (const Setting& setting : configuration.params)
       if (std::ranges::find(params, setting.name) == params.end()) params.push_back(setting.name);
   std::vector<std::string> titles = {"kernel", "device", "arch"};
-  for (const auto& [name, size] : table.rule.table.begin()->first) titles.push_back(name);
+  for (const auto& [name, size] : table.rows.front().sizes) titles.push_back(name);
   titles.insert(titles.end(), params.begin(), params.end());
-  titles.insert(titles.end(), {"artifact", "store_path"});
+  titles.insert(titles.end(), {"time_ms", "low_ms", "high_ms", "artifact", "store_path"});
   std::string text = csv_row(titles);
-  for (const auto& [sizes, use] : table.rule.table) {
-    const database::Configuration& configuration = table.rule.configurations[use];
-    std::vector<std::string> cells = {table.group.kernel, table.group.device.name, table.group.device.arch};
-    for (const auto& [name, size] : sizes) cells.push_back(std::to_string(size));
+  for (const Row& row : table.rows) {
+    const database::Configuration& configuration = table.configurations[row.use];
+    std::vector<std::string> cells = {group.kernel, group.device.name, group.device.arch};
+    for (const auto& [name, size] : row.sizes) cells.push_back(std::to_string(size));
     for (const std::string& name : params) {
       const auto setting = std::ranges::find(configuration.params, name, &Setting::name);
       cells.push_back(setting != configuration.params.end() ? to_text(setting->value) : "");
     }
+    const bool has_interval = row.result != nullptr && row.result->interval;
+    cells.push_back(row.result != nullptr ? milliseconds(row.result->seconds) : "");
+    cells.push_back(has_interval ? milliseconds(row.result->interval->low) : "");
+    cells.push_back(has_interval ? milliseconds(row.result->interval->high) : "");
     cells.insert(cells.end(), {configuration.artifact_hash, configuration.store_path});
     text += csv_row(cells);
   }
   return text;
+}
+
+std::string to_bmf(const database::Database& database, const database::ResultGroup& group) {
+  constexpr double kNanoseconds = 1e9;
+  ordered_json json = ordered_json::object();
+  for (const Row& row : exported(database, group).rows) {
+    if (row.result == nullptr) continue;
+    ordered_json latency = {{"value", row.result->seconds * kNanoseconds}};
+    if (row.result->interval) {
+      latency["lower_value"] = row.result->interval->low * kNanoseconds;
+      latency["upper_value"] = row.result->interval->high * kNanoseconds;
+    }
+    json[group.kernel + " " + database::to_text(row.sizes)] = {{"latency", latency}};
+  }
+  return text_of(json);
 }
 
 }  // namespace tune::commands

@@ -5,21 +5,15 @@
 
 namespace tune::commands {
 
-/// What a program needs to choose among configurations by sizes that it learns at run time.
-struct DispatchTable {
-  database::ResultGroup group;
-  database::SizeRule rule;  ///< may have no tree: then there is no answer for sizes beyond its table
-};
+// The results of a group as data, for programs and people. With a rule, they have its configurations for the sizes that
+// it was made from. What other sizes need only a tuning file can say, so the rule's tree is not among them.
+// Throw Error(bad_input) if a kernel's binary is not known for one of the sizes.
 
-/// A C++17 header without dependencies: the configurations as constants, and a constexpr function that chooses one.
-std::string to_header(const DispatchTable& table);
-std::string to_json(const DispatchTable& table);
-/// Variables with the -D flags of each configuration, and one for the sizes of each result.
-std::string to_cmake(const DispatchTable& table);
-/// A row for each of the table's sizes, with the parameters of its configuration.
-std::string to_csv(const DispatchTable& table);
-
-/// The text as an identifier of C++ or CMake: other characters become `_`.
-std::string identifier_of(const std::string& text);
+/// `configurations`, and `table` with a row for each of the sizes.
+std::string to_json(const database::Database& database, const database::ResultGroup& group);
+/// A row for each of the sizes, with the parameters of its configuration.
+std::string to_csv(const database::Database& database, const database::ResultGroup& group);
+/// Bencher Metric Format: the latency of each of the sizes in ns (https://bencher.dev/docs/reference/bencher-metric-format).
+std::string to_bmf(const database::Database& database, const database::ResultGroup& group);
 
 }  // namespace tune::commands

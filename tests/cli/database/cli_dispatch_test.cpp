@@ -1,4 +1,5 @@
-// What programs use of a database, over the real binary: what tune export writes, and the example in demo/dispatch.
+// What programs use of a database, over the real binary: what tune export and tune package write, and the example in
+// demo/dispatch.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -72,98 +73,60 @@ class Dispatch : public testing::Test {
     const int status = std::system(line.c_str());
     return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
   }
-  /// Compiles with warnings as errors; `code 0` if all is well.
-  std::string compiled(const std::string& arguments) const {
-    return shell("${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I. " + arguments);
+  /// The example with its kernel tuned for 32x32x32 and 64x32x32, and the package of that.
+  void make_example() const {
+    for (const char* name : {"gemm.yaml", "gemm.cpp", "multiply.cpp", "CMakeLists.txt"})
+      fs::copy_file(fs::path(TUNE_SOURCE_DIR) / "demo/dispatch" / name, sandbox_.folder() / name);
+    sandbox_.write("sizes.yaml", "- {M: 32, N: 32, K: 32}\n- {M: 64, N: 32, K: 32}\n");
+    const std::string made = shell(
+        "tune gemm.yaml --shapes sizes.yaml --tune --quiet --no-finals --param MR:4 --param NR:[8,16] --param "
+        "THREADS:1 "
+        "--output best >tune.log 2>&1 && tune merge best.db.yaml -o gemm.db.yaml && tune package gemm.db.yaml --yaml "
+        "gemm.yaml -o gemm");
+    ASSERT_TRUE(has(made, "gemm: 2 sizes in ")) << made;
   }
-
-  void copy_example() const {
-    for (const auto& entry : fs::directory_iterator(fs::path(TUNE_SOURCE_DIR) / "demo/dispatch"))
-      fs::copy_file(entry.path(), sandbox_.folder() / entry.path().filename());
+  /// Builds with CMake as somebody does who has no tune.
+  std::string built(const std::string& folder) const {
+    return shell("env -i PATH=/usr/bin:/bin HOME=/nonexistent sh -c 'cmake -S " + folder + " -B " + folder +
+                 "/build && cmake --build " + folder + "/build' >build.log 2>&1 || cat build.log");
   }
 
   Sandbox sandbox_;
 };
 
-TEST_F(Dispatch, AHeaderChoosesAtCompileTime) {
-  sandbox_.write("db.yaml", std::string(kDatabase) + "end: yes\n");
-  tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});
-  sandbox_.write("use.cpp", R"(#include "tuned_gemm.h"
-using tuned_gemm::choose;
-using tuned_gemm::Match;
-static_assert(choose(64, 64, 64).match == Match::exact);
-static_assert(choose(64, 64, 64).configuration->params.TILE == 8);
-static_assert(choose(64, 64, 64).configuration->params.FAST);
-static_assert(choose(64, 64, 64).configuration->params.F == 0.5);
-static_assert(choose(64, 64, 64).configuration->params.LOOP == "rows");
-static_assert(choose(64, 64, 64).configuration->params.P == "[2, 1]");
-static_assert(choose(512, 64, 64).configuration->params.S == 1);
-static_assert(choose(512, 64, 64).configuration->artifact == "a16");
-static_assert(choose(65, 64, 64).match == Match::none && choose(65, 64, 64).configuration == nullptr);
-static_assert(tuned_gemm::kDevice == "NVIDIA \"H200\"" && tuned_gemm::kProblem_a == "f32");
-)");
-  EXPECT_EQ(compiled("-fsyntax-only use.cpp"), "code 0") << sandbox_.read("tuned_gemm.h");
-}
-
-TEST_F(Dispatch, AHeaderHasNamesThatCppHasNot) {
+TEST_F(Dispatch, ADatabaseIsExportedAsData) {
   std::string text = kDatabase;
-  const auto replace = [&](const std::string& old, const std::string& by) {
-    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
-      text.replace(at, old.size(), by);
-  };
-  replace("{TILE:", "{class: 1, a-b: 2, a_b: 3, linux: 4, Params: 5, TILE:");
-  replace("sizes: {m:", "sizes: {Match: 3, if: 7, m:");
-  replace("problem: {a: f32}", "problem: {a: f32, b-c: x, b_c: y}");
+  text.replace(text.find("    time_ms: 1\n"), 15, "    time_ms: 1\n    interval_ms: [0.9, 1.2]\n");
   sandbox_.write("db.yaml", text + "end: yes\n");
-  tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});
-  sandbox_.write("use.cpp", R"(#include "tuned_gemm.h"
-constexpr tuned_gemm::Choice kChoice = tuned_gemm::choose(3, 7, 64, 64, 64);
-static_assert(kChoice.match == tuned_gemm::Match::exact && kChoice.configuration->params.class_ == 1);
-static_assert(kChoice.configuration->params.linux_ == 4 && kChoice.configuration->params.Params_ == 5);
-static_assert(kChoice.configuration->params.a_b + kChoice.configuration->params.a_b_ == 5);
-static_assert(tuned_gemm::kProblem_b_c != tuned_gemm::kProblem_b_c_);
-)");
-  EXPECT_EQ(compiled("-std=gnu++17 -fsyntax-only use.cpp"), "code 0") << sandbox_.read("tuned_gemm.h");
-}
-
-TEST_F(Dispatch, AHeaderHasTheRuleForOtherSizes) {
-  sandbox_.write("db.yaml", std::string(kDatabase) + kRule + "end: yes\n");
-  tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});
-  sandbox_.write("use.cpp", R"(#include "tuned_gemm.h"
-using tuned_gemm::choose;
-static_assert(choose(64, 64, 64).match == tuned_gemm::Match::exact);
-static_assert(choose(181, 9, 9).match == tuned_gemm::Match::rule && choose(181, 9, 9).configuration->params.TILE == 8);
-static_assert(choose(182, 9, 9).configuration->params.TILE == 16);
-)");
-  EXPECT_EQ(compiled("-fsyntax-only use.cpp"), "code 0") << sandbox_.read("tuned_gemm.h");
-}
-
-TEST_F(Dispatch, ADatabaseIsExportedInOtherFormats) {
-  sandbox_.write("db.yaml", std::string(kDatabase) + "end: yes\n");
   EXPECT_EQ(exported("csv"),
-            "kernel,device,arch,m,n,k,TILE,FAST,F,LOOP,P,S,artifact,store_path\n"
-            "gemm,\"NVIDIA \"\"H200\"\"\",sm_90a,64,64,64,8,true,0.5,rows,\"[2, 1]\",2,a8,k8/kernel.cubin\n"
-            "gemm,\"NVIDIA \"\"H200\"\"\",sm_90a,512,64,64,16,false,1.5,cols,\"[1, 1]\",1,a16,k16/kernel.cubin\n");
-  EXPECT_EQ(
-      exported("cmake"),
-      "# Written by tune export; changes are lost when it is written again.\n"
-      "set(TUNED_gemm_DEVICE \"NVIDIA \\\"H200\\\"\")\n"
-      "set(TUNED_gemm_COUNT 2)\n"
-      "set(TUNED_gemm_0_FLAGS \"-DTILE=8\" \"-DFAST=1\" \"-DF=0.5\" \"-DLOOP=rows\" \"-DLOOP_rows=1\" \"-DP_0=2\" "
-      "\"-DP_1=1\")\n"
-      "set(TUNED_gemm_0_ARGUMENTS \"S=2\")\n"
-      "set(TUNED_gemm_1_FLAGS \"-DTILE=16\" \"-DFAST=0\" \"-DF=1.5\" \"-DLOOP=cols\" \"-DLOOP_cols=1\" \"-DP_0=1\" "
-      "\"-DP_1=1\")\n"
-      "set(TUNED_gemm_1_ARGUMENTS \"S=1\")\n"
-      "set(TUNED_gemm_FOR_m64_n64_k64 0)\n"
-      "set(TUNED_gemm_FOR_m512_n64_k64 1)\n");
-  EXPECT_TRUE(has(exported("json"), "\"tree\": null"));
-  sandbox_.write("db.yaml", std::string(kDatabase) + kRule + "end: yes\n");
+            "kernel,device,arch,m,n,k,TILE,FAST,F,LOOP,P,S,time_ms,low_ms,high_ms,artifact,store_path\n"
+            "gemm,\"NVIDIA \"\"H200\"\"\",sm_90a,64,64,64,8,true,0.5,rows,\"[2, 1]\",2,1,0.9,1.2,a8,k8/kernel.cubin\n"
+            "gemm,\"NVIDIA \"\"H200\"\"\",sm_90a,512,64,64,16,false,1.5,cols,\"[1, 1]\",1,2,,,a16,k16/kernel.cubin\n");
+  EXPECT_EQ(exported("bmf"),
+            "{\n  \"gemm m=64 n=64 k=64\": {\n    \"latency\": {\n      \"value\": 1000000.0,\n      \"lower_value\": "
+            "900000.0,\n"
+            "      \"upper_value\": 1200000.0\n    }\n  },\n"
+            "  \"gemm m=512 n=64 k=64\": {\n    \"latency\": {\n      \"value\": 2000000.0\n    }\n  }\n}\n");
   const std::string json = exported("json");
-  EXPECT_TRUE(has(json, "\"tree\": {\n    \"if\": \"m\",\n    \"most\": 181,\n"));
   EXPECT_TRUE(has(json, "\"device\": \"NVIDIA \\\"H200\\\"\",\n"));
+  EXPECT_TRUE(has(json, "\"use\": 0,\n      \"time_ms\": 1.0,\n      \"interval_ms\": [\n        0.9,\n"));
   EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "xml"}, 2).err, "--format"));
   EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "csv", "-o", "no/x.csv"}, 4).err, "cannot write no/x.csv"));
+}
+
+// The sizes that a rule was made from are exported with its configurations. The tree is not: no reader of it could tell
+// for which other sizes a configuration is valid.
+TEST_F(Dispatch, ARuleIsExportedForItsSizes) {
+  sandbox_.write("db.yaml", std::string(kDatabase) + kRule + "end: yes\n");
+  const std::string json = exported("json");
+  EXPECT_TRUE(has(json, "\"TILE\": 8\n      },\n      \"artifact\": \"a8\""));
+  EXPECT_FALSE(has(json, "tree"));
+  EXPECT_FALSE(has(json, "181"));
+  std::string nameless = kRule;
+  nameless.replace(nameless.find(", artifact: a16"), 15, "");
+  sandbox_.write("db.yaml", std::string(kDatabase) + nameless + "end: yes\n");
+  EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "csv"}, 2).err,
+                  "the binary of m=512 n=64 k=64 with TILE=16 is not known"));
 }
 
 TEST_F(Dispatch, ARuleThatDoesNotFitTogetherIsRefused) {
@@ -179,53 +142,33 @@ TEST_F(Dispatch, ARuleThatDoesNotFitTogetherIsRefused) {
   refuses("slowdown: 1.02", "slowdawn: 1.02", "unknown key 'slowdawn' in a rule, did you mean 'slowdown'?");
 }
 
-TEST_F(Dispatch, TheExampleLaunchesTheStoredBinary) {
-  copy_example();
-  const std::string quick =
-      " --tune --quiet --no-finals --param MR:4 --param NR:[8,16] --param THREADS:1 >tune.log 2>&1 && ";
-  const std::string built = shell("tune gemm.yaml -m 32 -n 32 -k 32 --output one" + quick +
-                                  "tune merge one.yaml -o db.yaml && tune export db.yaml --format header -o "
-                                  "tuned_gemm.h && ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror dispatch.cpp -o "
-                                  "dispatch -ldl");
-  ASSERT_TRUE(has(built, "db.yaml: 1 result: 1 new, 0 better than before\ncode 0")) << built;
-  const std::string said = shell("./dispatch 32x32x32 33x32x32 32x32x32 --counts");
-  EXPECT_TRUE(has(said, "/kernel.so, right\n33x32x32: plain loop, right\n32x32x32: ")) << said;
-  EXPECT_TRUE(has(said, "hits: 2 exact, 0 by the rule; misses: 1; tuned on a miss: 0\ncode 0")) << said;
-  EXPECT_TRUE(has(shell("./dispatch 32x32"), "'32x32' is no size; usage: ./dispatch [--store DIR]"));
-  EXPECT_TRUE(has(shell("./dispatch --store nowhere 32x32x32"),
-                  "the plain loop is used instead\n32x32x32: plain loop, "
-                  "right\ncode 0"));
+TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
+  make_example();
+  ASSERT_EQ(built("."), "code 0");
+  const std::string said = shell("build/multiply 32x32x32 64x32x32 33x32x32 2>&1");
+  EXPECT_TRUE(has(said, "32x32x32: MR=4 NR=")) << said;
+  EXPECT_TRUE(has(said, "these sizes were not tuned: right\n2 exact, 1 by rule, 0 without a plan\ncode 0")) << said;
+  EXPECT_TRUE(has(shell("build/multiply 32x32"), "usage: multiply 512x512x256...\ncode 2"));
 }
 
-TEST_F(Dispatch, TheExampleTunesOnAMissIfAsked) {
-  copy_example();
-  sandbox_.write("gemm.yaml",
-                 "name: gemm\nfile: gemm.cpp\nkernel: gemm\nproblem: {gemm: {m: 32, n: 32, k: 32}}\n"
-                 "params: {MR: 4, NR: [8, 16], $THREADS: 1}\nlaunch: {args: [A, B, C, m, n, k, THREADS]}\n"
-                 "measure: {max_seconds: 0.01}\n");
-  sandbox_.write("db.yaml", "");
-  shell("tune gemm.yaml -m 16 --output one --tune --quiet --no-finals && tune merge one.yaml -o db.yaml");
-  // A header of another device is not used.
-  std::string header = tune({"export", "db.yaml", "--format", "header"}).out;
-  sandbox_.write("tuned_gemm.h", header.insert(header.find("kDevice = \"") + 11, "Another "));
-  const std::string said = shell(
-      "${CXX:-c++} -std=c++17 dispatch.cpp -o dispatch -ldl && "
-      "./dispatch --tune gemm.yaml db.yaml --counts 16x32x32 24x32x32 24x32x32");
-  EXPECT_TRUE(has(said, "tuned for Another ")) << said;
-  EXPECT_TRUE(has(said, "hits: 3 exact, 0 by the rule; misses: 0; tuned on a miss: 2\ncode 0")) << said;
-  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "sizes: {m: 24, n: 32, k: 32}\n"));
-}
-
-TEST_F(Dispatch, TheCudaTwinCompiles) {
-  const char* const cuda = "/usr/local/cuda/include/cuda.h";
-  if (!fs::exists(cuda)) GTEST_SKIP() << "no CUDA toolkit";
-  copy_example();
-  sandbox_.write("db.yaml", std::string(kDatabase) + kRule + "end: yes\n");
-  tune({"export", "db.yaml", "--format", "header", "-o", "tuned_gemm.h"});
-  EXPECT_EQ(compiled("-isystem /usr/local/cuda/include -fsyntax-only dispatch_cuda.cpp"), "code 0");
-  const Result built = sandbox_.tune({"gemm_cuda.yaml", "--build-only", "--arch", "sm_90a", "--quiet"});
-  if (built.code == 4) GTEST_SKIP() << "no run-time compiler: " << built.err;
-  EXPECT_EQ(built.code, 0) << built.err << built.out;
+// Its test says that a package is right, and finds what is not.
+TEST_F(Dispatch, APackageTestsItself) {
+  make_example();
+  ASSERT_EQ(built("gemm"), "code 0");
+  const std::string said = shell("gemm/build/selftest");
+  EXPECT_TRUE(has(said, " products of 2 entries and sizes beside them, 0 wrong; 2 sizes have nothing that is valid\n"))
+      << said;
+  EXPECT_TRUE(said.ends_with("code 0")) << said;
+  // Sums of a tile without their first product; without the last row of C.
+  const std::string kernel = sandbox_.read("gemm/kernel/gemm.cpp");
+  for (const auto& [from, to] :
+       {std::pair("int p = 0; p < k", "int p = 1; p < k"), {"i < m; i += MR", "i < m - 1; i += MR"}}) {
+    std::string wrong = kernel;
+    wrong.replace(wrong.find(from), std::string(from).size(), to);
+    sandbox_.write("gemm/kernel/gemm.cpp", wrong);
+    ASSERT_EQ(built("gemm"), "code 0");
+    EXPECT_TRUE(shell("gemm/build/selftest").ends_with("code 1")) << to;
+  }
 }
 
 }  // namespace
