@@ -213,7 +213,7 @@ class Packer {
 
   package::Package make() {
     package::Package package;
-    package.name = package::identifier_of(fs::absolute(options_->output / "").parent_path().filename().string());
+    package.name = package::member_of(fs::absolute(options_->output / "").parent_path().filename().string());
     package.kernel = group_->kernel;
     package.backend = group_->backend;
     package.device = group_->device.name;
@@ -329,7 +329,8 @@ ExitCode pack(const PackageOptions& options) try {
 } catch (const package::NotPackaged& error) {
   throw Error(ExitCode::bad_input, fmt::format("{}: {}", options.yaml.front().string(), error.what()));
 } catch (const fs::filesystem_error& error) {
-  throw Error(ExitCode::environment, error.what());
+  throw Error(ExitCode::environment,
+              fmt::format("cannot write {}: {}", error.path1().string(), error.code().message()));
 }
 
 }  // namespace

@@ -203,8 +203,8 @@ TEST_F(Cover, KeepsTheBinaryOfEachSize) {
   sandbox_.write("all.jsonl", all);
   tune({"cover", "db.yaml", "all.jsonl"});
   const std::string csv = tune({"export", "db.yaml", "--format", "csv"}).out;
-  EXPECT_TRUE(has(csv, ",64,64,64,1,1,a1of64,"));
-  EXPECT_TRUE(has(csv, ",128,64,64,1,1,a1of128,"));
+  EXPECT_TRUE(has(csv, ",64,64,64,1,1,1,,,a1of64,"));
+  EXPECT_TRUE(has(csv, ",128,64,64,1,1,1,,,a1of128,"));
 }
 
 TEST_F(Cover, TellsWhatAKeyCosts) {

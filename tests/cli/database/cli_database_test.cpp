@@ -218,6 +218,17 @@ TEST_F(DatabaseFile, ABestYamlOfAnotherDeviceSaysSoHoweverItIsRun) {
   EXPECT_EQ(tune({"bench.yaml"}).out.find("other conditions"), std::string::npos);
 }
 
+TEST_F(DatabaseFile, SaysWhichResultsAreUncertain) {
+  Best best;
+  best.more = "  interval_ms: [0.92, 1.1]\n";
+  EXPECT_EQ(tune({"merge", write("one.yaml", best), "-o", "db.yaml"}).err, "");
+  best.m = 128;
+  best.more = "  interval_ms: [0.5, 4]\n  code: abc\n";
+  EXPECT_EQ(tune({"merge", write("two.yaml", best), "-o", "db.yaml"}).err,
+            "note: gemm m=128 n=64 k=64 is known to +-175 % only; tune it again\n");
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "    code: abc\n")) << "it is kept, too";
+}
+
 TEST_F(DatabaseFile, FindsOtherSizesOnlyByAKeyThatWasAskedFor) {
   write_database();
   write_tuning_file();

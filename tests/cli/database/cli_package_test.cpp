@@ -178,7 +178,8 @@ TEST_F(Package, LaunchesACustomProblemWithItsChain) {
       "name: steps\nfile: s.cpp\nkernel: add_steps\nbackend: cpu\nproblem:\n  custom:\n"
       "    sizes: {register: 64, times: 5}\n    buffers:\n"
       "      - {name: in, type: f32, count: register}\n      - {name: new, type: f32, count: register, role: out}\n"
-      "    reference: {kernel: add_steps, args: [in, new, register, {f32: 1}], repeat: {times: times, from: in, to: new, "
+      "    reference: {kernel: add_steps, args: [in, new, register, {f32: 1}], repeat: {times: times, from: in, to: "
+      "new, "
       "through: workspace}}\nparams: {STEP: 1}\n"
       "launch: {args: [in, new, register, {f32: 1}], workspace: 4*register, repeat: {times: times, from: in, to: new, "
       "through: workspace}}\n");
