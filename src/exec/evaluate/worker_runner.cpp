@@ -198,7 +198,10 @@ void WorkerRunner::start_measuring() {
 // Kernels may remove or overwrite their own files.
 bool WorkerRunner::must_build_again(Task& task) {
   const Builder::Result* result = service_->builds().find_intact(task.spec);
-  if (result != nullptr && std::holds_alternative<Artifact>(*result)) return false;
+  if (const auto* artifact = result != nullptr ? std::get_if<Artifact>(result) : nullptr) {
+    task.artifact = artifact->path.string();  // another one, if what was built could not be read at first
+    return false;
+  }
   task.state = Task::State::building;
   start_builds();
   return true;
