@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <set>
 
@@ -371,10 +372,13 @@ class PackageWriter {
             declarations, list));
   }
 
-  static std::string cmake_word(const std::string& text) {
+  /// A word of what CMake takes apart as a shell would.
+  static std::string shell_word(const std::string& text) {
     if (text.find_first_of(";\n") != std::string::npos || text.find("]==]") != std::string::npos)
       throw NotPackaged(fmt::format("the flag or definition '{}' cannot be given to CMake", text));
-    return "[==[" + text + "]==]";
+    std::string word;
+    for (const char c : text) word += std::strchr(" \t\"'\\", c) != nullptr ? std::string{'\\', c} : std::string(1, c);
+    return word;
   }
 
   std::string cmake_text() const {
@@ -421,18 +425,23 @@ class PackageWriter {
   std::string cpu_libraries() const {
     std::string text;
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
-      std::string flags;
-      for (const std::string& flag : binaries_[i].flags) flags += "\n  " + cmake_word(flag);
+      std::string flags, libraries;
+      for (const std::string& flag : binaries_[i].flags) {
+        flags += "\n  " + shell_word(flag);
+        if (flag.starts_with("-l") || flag.starts_with('/')) libraries += " [==[" + flag + "]==]";
+      }
       text += fmt::format(
           "add_library(tuned_@NAME@_{0} SHARED src/variant_{0}.cpp)\n"
           "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN "
           "ON)\n"
           "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
-          "set(flags -O3 -march=native{1})\n"
+          "# Whole, because CMake leaves out what is in a list twice.\n"
+          "set(flags [==[SHELL:-O3 -march=native{1}]==])\n"
           "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
           "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
+          "target_link_libraries(tuned_@NAME@_{0} PRIVATE{2})\n"
           "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
-          i, flags);
+          i, flags, libraries);
     }
     return text;
   }
