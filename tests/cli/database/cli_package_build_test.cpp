@@ -74,6 +74,54 @@ class PackageBuild : public testing::Test {
   Sandbox sandbox_;
 };
 
+// The folder's name is no identifier.
+TEST_F(PackageBuild, AProgramMultipliesWithWhatItIsLinkedTo) {
+  make_database();
+  pack("9-rows.of 4");
+  sandbox_.write("app.cpp", R"(#include <cstdio>
+#include <initializer_list>
+#include "tuned__9_rows_of_4.h"
+namespace rows = tuned::_9_rows_of_4;
+alignas(16) float A[144], B[256], C[144], space[16];
+int main() {
+  for (int i = 0; i < 256; ++i) A[i % 144] = static_cast<float>(i % 5), B[i] = static_cast<float>(i % 3);
+  for (const int m : {2, 4, 5, 3, 9}) {
+    const rows::Error error = rows::run({m, 16, 16}, nullptr, {A, B, C});
+    int right = 0;
+    for (int at = 0; at < 144; ++at) {
+      float sum = 0;
+      for (int p = 0; p < 16; ++p) sum += A[at / 16 * 16 + p] * B[p * 16 + at % 16];
+      right += C[at] == sum, C[at] = -1;
+    }
+    const rows::Plan plan = rows::find({m, 16, 16});
+    std::printf("%d: %d, %d right, entry %d; %s\n", m, static_cast<int>(error), right, plan.entry, plan.why);
+  }
+  const rows::Plan plan = rows::find({2, 16, 16});
+  for (const unsigned bytes : {63u, 64u}) std::puts(rows::text(rows::launch(plan, nullptr, {A, B, C}, space, bytes)));
+  std::puts(rows::text(rows::launch(plan, nullptr, {A, B + 1, C}, space, sizeof space)));
+  const rows::Counters n = rows::counters();
+  std::printf("%d %d %d %d, %d %d\n", int(n.exact), int(n.rule), int(n.miss), int(n.failed), int(rows::hits(0)),
+              int(rows::hits(1)));
+}
+)");
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(\"9-rows.of 4\")\n"
+                 "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::_9_rows_of_4)\n");
+  const std::string built = shell("cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build -j2");
+  ASSERT_TRUE(has(built, "code 0"));
+  EXPECT_EQ(shell("build/app"),
+            "2: 0, 32 right, entry 0; \n"
+            "4: 0, 64 right, entry 1; \n"
+            "5: 0, 80 right, entry 1; these sizes were not tuned\n"
+            "3: 1, 0 right, entry -1; ROWS is compiled in as 4\n"
+            "9: 1, 0 right, entry -1; only eight rows are multiplied\n"
+            "the workspace is smaller than Plan::workspace\n"
+            "ok\n"
+            "an operand or the workspace does not start at a multiple of 16 bytes\n"
+            "3 1 2 2, 2 2\n"
+            "code 0");
+}
+
 // CMake leaves out what a list of flags has twice, and a static library gives what those before it lack.
 TEST_F(PackageBuild, FlagsAndLibrariesAreThoseOfTheKernel) {
   sandbox_.write("twice.cpp", "float twice(float x) { return x + x; }\n");
