@@ -423,7 +423,8 @@ class PackageWriter {
 
   /// Each variant is a library of its own, so that inline functions of one are not taken for those of another.
   std::string cpu_libraries() const {
-    std::string text;
+    std::string text, include;
+    for (const std::string& folder : package_->include) include += " [==[kernel/" + folder + "]==]";
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
       std::string flags, libraries;
       for (const std::string& flag : binaries_[i].flags) {
@@ -435,13 +436,14 @@ class PackageWriter {
           "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN "
           "ON)\n"
           "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
+          "target_include_directories(tuned_@NAME@_{0} PRIVATE{2})\n"
           "# Whole, because CMake leaves out what is in a list twice.\n"
           "set(flags [==[SHELL:-O3 -march=native{1}]==])\n"
           "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
           "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
-          "target_link_libraries(tuned_@NAME@_{0} PRIVATE{2})\n"
+          "target_link_libraries(tuned_@NAME@_{0} PRIVATE{3})\n"
           "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
-          i, flags, libraries);
+          i, flags, include, libraries);
     }
     return text;
   }

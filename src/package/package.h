@@ -40,6 +40,7 @@ struct Package {
   std::filesystem::path main_source;  ///< as the shims include it
   std::string main_name;              ///< its name in the package
   std::vector<SourceFile> sources;
+  std::vector<std::string> include;  ///< folders of the sources in which headers are looked for
 };
 
 /// All files of a package: names relative to its folder, and contents. Throws NotPackaged.

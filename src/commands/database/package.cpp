@@ -280,8 +280,16 @@ class Packer {
     const auto is_below = [](const fs::path& file, const fs::path& folder) {
       return !file.lexically_relative(folder).string().starts_with("..");
     };
-    for (const auto& [file, text] : sources.texts)
-      while (!is_below(file, root)) root = root.parent_path();
+    std::vector<fs::path> include;
+    for (const fs::path& folder : plan.build.include)
+      if (std::ranges::any_of(sources.texts, [&](const auto& source) { return is_below(source.first, folder); }))
+        include.push_back(folder.lexically_normal());
+    const auto raise_above = [&](const fs::path& path) {
+      while (!is_below(path, root)) root = root.parent_path();
+    };
+    for (const auto& [file, text] : sources.texts) raise_above(file);
+    std::ranges::for_each(include, raise_above);
+    for (const fs::path& folder : include) package.include.push_back(folder.lexically_relative(root).string());
     package.main_source = plan.file;
     package.main_name = plan.file.lexically_relative(root).string();
     for (const auto& [file, text] : sources.texts)

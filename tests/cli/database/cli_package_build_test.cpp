@@ -13,9 +13,10 @@ using Words = std::vector<std::string>;
 
 // Multiplies ROWS rows at a time. Where STEP is not half of them it does so twenty times, so that m=2 gets STEP=1, and
 // m=4 STEP=2.
-constexpr const char* kKernel = R"(extern "C" void gemm(const float* A, const float* B, float* C, void* space, int m, int n, int k, int step) {
+constexpr const char* kKernel = R"(#include "once.h"
+extern "C" void gemm(const float* A, const float* B, float* C, void* space, int m, int n, int k, int step) {
   auto* const sums = static_cast<float*>(space);
-  for (int again = 0; again < (step == ROWS / 2 ? 1 : 20); ++again)
+  for (int again = 0; again < (step == ROWS / 2 ? kOnce : 20); ++again)
     for (int top = 0; top < m; top += ROWS)
       for (int i = top; i < top + ROWS && i < m; ++i) {
         for (int j = 0; j < n; ++j) sums[j] = 0;
@@ -36,7 +37,7 @@ constraints:
   - {if: m <= 8, because: only eight rows are multiplied}
 launch: {args: [A, B, C, workspace, m, n, k, STEP], workspace: 4*n}
 measure: {max_seconds: 0.02}
-build: {flags: [-O1]}
+build: {include: [inc]}
 )yaml";
 
 class PackageBuild : public testing::Test {
@@ -53,6 +54,7 @@ class PackageBuild : public testing::Test {
   /// A database of m=2 and m=4, each with a binary of its own, and a rule.
   void make_database(const std::string& yaml = kYaml) const {
     sandbox_.write("k.cpp", kKernel);
+    sandbox_.write("inc/once.h", "constexpr int kOnce = 1;\n");
     sandbox_.write("k.yaml", yaml);
     sandbox_.write("sizes.yaml", "- {M: 2, N: 16, K: 16}\n- {M: 4, N: 16, K: 16}\n");
     tune({"k.yaml", "--shapes", "sizes.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
