@@ -10,7 +10,7 @@
 namespace tune::package {
 namespace {
 
-// Words of C++, and macros of GCC on Linux.
+// Words of C++, macros of GCC on Linux, and the namespace whose names are used.
 constexpr std::string_view kTaken[] = {
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
     "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
@@ -25,7 +25,7 @@ constexpr std::string_view kTaken[] = {
     "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
     "true",        "try",      "typedef",    "typeid",    "typename",  "typeof",       "union",
     "unsigned",    "using",    "virtual",    "void",      "volatile",  "wchar_t",      "while",
-    "xor",         "xor_eq",   "linux",      "unix",      "i386",      "NULL"};
+    "xor",         "xor_eq",   "linux",      "unix",      "i386",      "NULL",         "std"};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ std::string in_comment(std::string text);
 /// The text as an identifier: other characters become `_`.
 std::string identifier_of(const std::string& text);
 
-/// The same for a member of a struct: words of C++ get a `_`.
+/// The same for a member of a struct or a namespace: words of C++ get a `_`.
 std::string member_of(const std::string& name);
 
 }  // namespace tune::package

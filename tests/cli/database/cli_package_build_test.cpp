@@ -124,6 +124,20 @@ int main() {
             "code 0");
 }
 
+TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
+  std::string yaml = replaced(kYaml, "let: {", "let: {for: \"m + (HOW == 'x')\", class: 2*m, ");
+  yaml = replaced(yaml, "{$STEP: [1, 2]}", "{$STEP: [1, 2], $HOW: '\"*/ \\ )\" $<1:x> @NAME@'}");
+  yaml = replaced(yaml, "m <= 8, because: only eight rows are multiplied",
+                  "for <= 8 and class <= 16, because: \"\\\" */ \\n#error\\n ) \\\\ )\\\" ?\?/\"");
+  make_database(yaml);
+  pack("std");
+  EXPECT_EQ(shell("for file in table find cpu; do c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -Istd/include "
+                  "std/src/$file.cpp || exit; done"),
+            "code 0");
+  sandbox_.write("use.cpp", "#include \"tuned_std_.h\"\ntuned::std_::Plan plan;\n");
+  EXPECT_EQ(shell("c++ -std=c++17 -fsyntax-only -Istd/include use.cpp"), "code 0");
+}
+
 // CMake leaves out what a list of flags has twice, and a static library gives what those before it lack.
 TEST_F(PackageBuild, FlagsAndLibrariesAreThoseOfTheKernel) {
   sandbox_.write("twice.cpp", "float twice(float x) { return x + x; }\n");
