@@ -29,12 +29,12 @@ constexpr std::string_view kTaken[] = {
 
 }  // namespace
 
-// Bytes that are no letters, digits or common signs are octal.
+// Bytes that are no letters, digits or common signs are octal; so is @, which stands around the words of templates.
 std::string literal(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
     const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-                       std::string_view(" _-+.,:;/()[]{}<>=*#$%&|!~^@'").find(c) != std::string_view::npos;
+                       std::string_view(" _-+.,:;/()[]{}<>=*#$%&|!~^'").find(c) != std::string_view::npos;
     quoted += plain ? std::string(1, c) : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
   }
   return quoted + '"';
@@ -42,7 +42,7 @@ std::string literal(const std::string& text) {
 
 std::string in_comment(std::string text) {
   for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == '\\') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == '\\' || c == '@') c = ' ';
   return text;
 }
 

@@ -5,7 +5,7 @@ namespace tune::package {
 
 /// A literal of C++ that is this text, whatever it holds.
 std::string literal(const std::string& text);
-/// The text without the characters that would end a comment of one line.
+/// The text without the characters that would end a comment of one line, and without @.
 std::string in_comment(std::string text);
 /// The text as an identifier: other characters become `_`.
 std::string identifier_of(const std::string& text);

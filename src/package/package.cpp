@@ -372,12 +372,12 @@ class PackageWriter {
             declarations, list));
   }
 
-  /// A word of what CMake takes apart as a shell would.
+  /// A word of what CMake takes apart as a shell would, and no word of a template.
   static std::string shell_word(const std::string& text) {
     if (text.find_first_of(";\n") != std::string::npos || text.find("]==]") != std::string::npos)
       throw NotPackaged(fmt::format("the flag or definition '{}' cannot be given to CMake", text));
     std::string word;
-    for (const char c : text) word += std::strchr(" \t\"'\\", c) != nullptr ? std::string{'\\', c} : std::string(1, c);
+    for (const char c : text) word += std::strchr(" \t\"'\\@", c) != nullptr ? std::string{'\\', c} : std::string(1, c);
     return word;
   }
 

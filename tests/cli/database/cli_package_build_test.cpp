@@ -126,9 +126,9 @@ int main() {
 
 TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
   std::string yaml = replaced(kYaml, "let: {", "let: {for: \"m + (HOW == 'x')\", class: 2*m, ");
-  yaml = replaced(yaml, "{$STEP: [1, 2]}", "{$STEP: [1, 2], $HOW: '\"*/ \\ )\" $<1:x> @NAME@'}");
+  yaml = replaced(yaml, "{$STEP: [1, 2]}", "{$STEP: [1, 2], $HOW: '\"*/ \\ )\" $<1:x> @SIZES@'}");
   yaml = replaced(yaml, "m <= 8, because: only eight rows are multiplied",
-                  "for <= 8 and class <= 16, because: \"\\\" */ \\n#error\\n ) \\\\ )\\\" ?\?/\"");
+                  "for <= 8 and class <= 16, because: \"\\\" */ \\n#error\\n ) \\\\ )\\\" ?\?/ @SIZES@\"");
   make_database(yaml);
   pack("std");
   EXPECT_EQ(shell("for file in table find cpu; do c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -Istd/include "
@@ -143,14 +143,14 @@ TEST_F(PackageBuild, FlagsAndLibrariesAreThoseOfTheKernel) {
   sandbox_.write("twice.cpp", "float twice(float x) { return x + x; }\n");
   ASSERT_EQ(shell("c++ -O1 -fPIC -c twice.cpp && ar rc libtwice.a twice.o"), "code 0");
   sandbox_.write("k.cpp", R"(float twice(float x);
-static_assert(sizeof(UNIT) == 6);
+static_assert(sizeof(UNIT) == 11);
 extern "C" void gemm(const float* A, const float* B, float* C) { *C = twice(*A * *B) / 2; }
 )");
   sandbox_.write("k.yaml",
                  "name: one\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {m: 1, n: 1, k: 1}}\n"
                  "params: {$X: 1}\nlaunch: {args: [A, B, C]}\nmeasure: {max_seconds: 0.02}\nbuild:\n  flags: [-L" +
                      sandbox_.folder().string() +
-                     ", -ltwice, -include, cmath, -include, cstdlib, '-DUNIT=\"a \\\\ b\"']\n");
+                     ", -ltwice, -include, cmath, -include, cstdlib, '-DUNIT=\"@NAME@ \\\\ b\"']\n");
   tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
   tune({"merge", "best.yaml", "-o", "db.yaml"});
   pack("one");
