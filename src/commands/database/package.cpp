@@ -213,7 +213,8 @@ class Packer {
 
   package::Package make() {
     package::Package package;
-    package.name = package::member_of(fs::absolute(options_->output / "").parent_path().filename().string());
+    package.name =
+        package::member_of(fs::absolute(options_->output / "").lexically_normal().parent_path().filename().string());
     package.kernel = group_->kernel;
     package.backend = group_->backend;
     package.device = group_->device.name;

@@ -159,8 +159,13 @@ extern "C" void gemm(const float* A, const float* B, float* C) { *C = twice(*A *
                   "code 0"));
 }
 
-TEST_F(PackageBuild, AFileIsNotReplacedByAFolder) {
+TEST_F(PackageBuild, TheNameIsThatOfTheFolder) {
   make_database();
+  for (const char* folder : {"rows/.", "rows/", "other/../rows"}) {
+    pack(folder);
+    EXPECT_TRUE(has(sandbox_.read("rows/manifest.json"), "\"name\": \"rows\",\n")) << folder;
+  }
+  // A file stays a file.
   const std::string before = sandbox_.read("k.cpp");
   EXPECT_TRUE(has(pack("k.cpp", 2).err, "k.cpp exists and is no package; name another folder\n"));
   EXPECT_EQ(sandbox_.read("k.cpp"), before);
