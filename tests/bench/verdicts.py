@@ -96,7 +96,8 @@ class Load:
 
 
 def tuned(options, folder, words):
-    """Runs `tune --tune` with these words, which writes out.yaml and out.jsonl there."""
+    """Runs `tune --tune` with these words, which writes out.yaml and a new out.jsonl there."""
+    (folder / "out.jsonl").unlink(missing_ok=True)
     command = [options.tune, "--tune", "--fresh", "--output", str(folder / "out"), *words]
     environment = {**os.environ, "HOME": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
     run = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
