@@ -7,7 +7,8 @@
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     long m = 0, n = 0, k = 0;
-    if (std::sscanf(argv[i], "%ldx%ldx%ld", &m, &n, &k) != 3) return std::puts("usage: multiply 512x512x256..."), 2;
+    if (std::sscanf(argv[i], "%ldx%ldx%ld", &m, &n, &k) != 3 || m < 1 || n < 1 || k < 1)
+      return std::puts("usage: multiply 512x512x256..."), 2;
     const std::vector<float> A(m * k, 2), B(k * n, 3);
     std::vector<float> C(m * n);
     const tuned::gemm::Plan plan = tuned::gemm::find({m, n, k});
