@@ -12,7 +12,7 @@ namespace tune::worker {
 namespace {
 
 constexpr double kSingleLaunchFactor = 4;
-constexpr std::size_t kSlowLaunches = 3;
+constexpr std::size_t kSlowLaunches = 3, kSlowLaunchesOfGpu = 2;
 constexpr double kDisturbed = 0.02;  // seconds; several times what a scheduler lets another process run on a core
 constexpr double kTimePrecision = 0.005;
 constexpr double kContention = 1.05;
@@ -64,7 +64,8 @@ bool Sampler::is_hopeless(double first) {
     if (repeats) times_.clear();  // the fastest of several is no sample
     return false;
   }
-  while (times_.size() < kSlowLaunches) times_.push_back(launch());
+  const std::size_t enough = first_.launches > 1 ? kSlowLaunchesOfGpu : kSlowLaunches;
+  while (times_.size() < enough) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
 

@@ -14,9 +14,9 @@ namespace tune::worker {
 /// Launches before the first that is timed are the warm-up, the checked one among them. With an exact count
 /// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
 /// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
-///   `cutoff` times the best there are three, and the fastest decides. A short first launch is repeated before it is
-///   held against a spec, for 20 ms if it stays too slow, because thread pools, page faults and other processes weigh
-///   that much; the fastest counts.
+///   `cutoff` times the best there are three (two of a kernel on a GPU, whose launches vary less), and the fastest
+///   decides. A short first launch is repeated before it is held against a spec, for 20 ms if it stays too slow,
+///   because thread pools, page faults and other processes weigh that much; the fastest counts.
 /// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is
 ///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
 ///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
