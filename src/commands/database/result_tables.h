@@ -13,7 +13,8 @@ namespace tune::commands {
 std::string to_json(const database::Database& database, const database::ResultGroup& group);
 /// A row for each of the sizes, with the parameters of its configuration.
 std::string to_csv(const database::Database& database, const database::ResultGroup& group);
-/// Bencher Metric Format: the latency of each of the sizes in ns (https://bencher.dev/docs/reference/bencher-metric-format).
+/// Bencher Metric Format: the latency of each of the sizes in ns
+/// (https://bencher.dev/docs/reference/bencher-metric-format).
 std::string to_bmf(const database::Database& database, const database::ResultGroup& group);
 
 }  // namespace tune::commands
