@@ -52,8 +52,8 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
 
 auto order_of(const TunedResult& result) {
   return std::tuple(!result.checked, result.finals_interrupted, result.seconds, result.artifact_hash,
-                    to_text(result.params), result.date.empty(), result.date, result.store_path,
-                    result.interval ? result.interval->high : 0.0, result.ratios);
+                    to_text(result.params), result.date.empty(), result.date, result.store_path, result.code.empty(),
+                    result.code, result.interval ? result.interval->high : 0.0, result.ratios);
 }
 
 auto order_of(const SizeRule& rule) {
