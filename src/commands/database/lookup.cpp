@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
@@ -14,6 +15,7 @@
 #include "commands/tune/rules.h"
 #include "database/database_file.h"
 #include "database/lookup_text.h"
+#include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 
@@ -119,9 +121,28 @@ void note_what_differs(const database::Found& found, const database::Wanted& wan
                                                 database::to_text(wanted.sizes), wanted.device.name));
 }
 
+/// Finds a binary of the same parameters in which everything compiled in is as it would be for these sizes: that of the
+/// result, or one of those that the rule names.
+bool take_binary(database::Found& found, const database::Database& database, const TunedPlan& plan,
+                 const database::Sizes& sizes) {
+  const std::vector<Setting> params = found.configuration.params;
+  if (found.how == database::Found::How::key) return plan.share_binary(params, found.timed, sizes);
+  const database::SizeRule& rule = database.rules.at(*found.group);
+  std::set<std::string> seen;
+  for (const auto& [timed, use] : rule.table) {
+    const database::Configuration& each = rule.configurations[use];
+    if (to_text(each.params) != to_text(params) || !seen.insert(each.artifact_hash).second) continue;
+    if (!plan.share_binary(params, timed, sizes)) continue;
+    found.configuration = each;
+    return true;
+  }
+  return false;
+}
+
 /// What was timed for other sizes is only given if the tuning file allows it for these; what was compiled for others is
 /// not given at all. Throws Error(none_valid) with the reason.
-void allow_other_sizes(database::Found& found, const database::Wanted& wanted, const LookupOptions& options) {
+void allow_other_sizes(database::Found& found, const database::Database& database, const database::Wanted& wanted,
+                       const LookupOptions& options) {
   if (found.how == database::Found::How::exact || found.timed == wanted.sizes) return;
   const std::string sizes = database::to_text(wanted.sizes);
   if (options.yaml.empty() && found.group->backend == to_text(Backend::program)) return;
@@ -136,11 +157,11 @@ void allow_other_sizes(database::Found& found, const database::Wanted& wanted, c
   if (const auto reason = plan.misfit(params, wanted.sizes))
     throw Error(ExitCode::none_valid, fmt::format("there is no result of {}, and {} is not valid for it: {}", sizes,
                                                   to_text(params), *reason));
-  if (found.configuration.artifact_hash.empty() || plan.share_binary(params, found.timed, wanted.sizes)) return;
+  if (take_binary(found, database, plan, wanted.sizes)) return;
   found.configuration.artifact_hash.clear();
   found.configuration.store_path.clear();
   note(
-      fmt::format("the binary that was timed is not for {}: values that are compiled in differ; build one with these "
+      fmt::format("no binary that was timed is for {}: values that are compiled in differ; build one with these "
                   "parameters",
                   sizes));
 }
@@ -188,7 +209,7 @@ ExitCode lookup(const LookupOptions& options) {
   const database::Wanted wanted{wanted_device(options.selection, groups), sizes, size_key(options.keys, sizes)};
   auto found = database::look_up(database, groups, wanted);
   if (!found) fail_to_find(database, groups, wanted);
-  allow_other_sizes(*found, wanted, options);
+  allow_other_sizes(*found, database, wanted, options);
   note_what_differs(*found, wanted);
   platform::print(database::write_found(*found));
   return ExitCode::ok;

@@ -267,7 +267,8 @@ class Packer {
     const auto rule = database_->rules.find(*group_);
     if (rule == database_->rules.end()) return;
     for (const database::SizeRule::Node& node : rule->second.tree) {
-      package::Node& to = package.tree.emplace_back(node.size, node.most, node.below, node.above, 0);
+      package.tree.push_back({node.size, node.most, node.below, node.above, 0});
+      package::Node& to = package.tree.back();
       if (!node.size.empty()) continue;
       const Candidate* choice = find_params(rule->second.configurations[node.use].params);
       if (choice == nullptr) return package.tree.clear();

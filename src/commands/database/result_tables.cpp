@@ -36,7 +36,8 @@ ExportedTable exported(const database::Database& database, const database::Resul
           fmt::format("the binary of {} with {} is not known, because it was tuned or covered by an older tune; "
                       "make the rule anew with tune cover, or tune these sizes again",
                       database::to_text(sizes), to_text(configuration.params)));
-    Row& row = table.rows.emplace_back(sizes, use, nullptr);
+    table.rows.push_back({sizes, use, nullptr});
+    Row& row = table.rows.back();
     const auto result = database.results.find({group, sizes});
     if (result != database.results.end() && to_text(result->second.params) == to_text(configuration.params))
       row.result = &result->second;

@@ -172,8 +172,7 @@ TEST_F(Cover, AnswersForOtherSizesOnlyWhatTheTuningFileAllows) {
   const Result other = of("200", 0);
   EXPECT_FALSE(has(other.out, "artifact:"));
   EXPECT_FALSE(has(other.out, "store_path:"));
-  EXPECT_TRUE(
-      has(other.err, "the binary that was timed is not for m=200 n=64 k=64: values that are compiled in differ"));
+  EXPECT_TRUE(has(other.err, "no binary that was timed is for m=200 n=64 k=64: values that are compiled in differ"));
   write_tuning_file("", "{BM: [8, 16], ALWAYS: 1}");
   EXPECT_TRUE(has(of("300", 0).out, "  BM: 1\n")) << "a value outside of the grid may be valid";
   write_tuning_file("", "{BM: [1], OTHER: 1}");
@@ -205,6 +204,15 @@ TEST_F(Cover, KeepsTheBinaryOfEachSize) {
   const std::string csv = tune({"export", "db.yaml", "--format", "csv"}).out;
   EXPECT_TRUE(has(csv, ",64,64,64,1,1,1,,,a1of64,"));
   EXPECT_TRUE(has(csv, ",128,64,64,1,1,1,,,a1of128,"));
+  // Other sizes get the one in which everything is as it would be for them, and a reason if there is none.
+  write_tuning_file("let: {ROWS: \"min(m, 128)\"}\n", "{BM: [1, 2, 8], ALWAYS: 1}");
+  sandbox_.write("gemm.cu", "extern \"C\" __global__ void gemm(const float*) { float rows[ROWS]; }\n");
+  const auto of = [&](const char* m) {
+    return look_up({"-n", "64", "-k", "64", "--device", "NVIDIA H200", "--yaml", "gemm.yaml", "-m", m});
+  };
+  EXPECT_TRUE(has(of("500").out, "artifact: a1of128\n"));
+  EXPECT_FALSE(has(of("100").out, "artifact:"));
+  EXPECT_TRUE(has(of("100").err, "no binary that was timed is for m=100"));
 }
 
 TEST_F(Cover, TellsWhatAKeyCosts) {
