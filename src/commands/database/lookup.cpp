@@ -157,6 +157,8 @@ void allow_other_sizes(database::Found& found, const database::Database& databas
   if (const auto reason = plan.misfit(params, wanted.sizes))
     throw Error(ExitCode::none_valid, fmt::format("there is no result of {}, and {} is not valid for it: {}", sizes,
                                                   to_text(params), *reason));
+  if (!plan.has_their_source(wanted.sizes))
+    note("the source is not the one that was tuned; its constraints may be others than those of the binary");
   if (take_binary(found, database, plan, wanted.sizes)) return;
   found.configuration.artifact_hash.clear();
   found.configuration.store_path.clear();

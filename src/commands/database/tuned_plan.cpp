@@ -4,7 +4,6 @@
 
 #include "commands/tune/rules.h"
 #include "config/reader/device_file.h"
-#include "exec/request/request_factory.h"
 #include "model/settings.h"
 #include "model/values/error.h"
 
@@ -79,16 +78,23 @@ std::optional<std::string> TunedPlan::misfit(const std::vector<Setting>& params,
   return error.what();
 }
 
+exec::RequestFactory TunedPlan::requests(const config::Loaded& loaded) const {
+  wire::Hello hello;
+  hello.backend = backend_;
+  hello.device = device_;
+  return {loaded.plan, hello, 0};
+}
+
+bool TunedPlan::has_their_source(const database::Sizes& sizes) const {
+  if (group_.source.empty()) return true;
+  const config::Loaded loaded = at(sizes);
+  return requests(loaded).source_hash() == group_.source;
+}
+
 bool TunedPlan::share_binary(const std::vector<Setting>& params, const database::Sizes& a,
                              const database::Sizes& b) const {
-  const auto key = [&](const database::Sizes& sizes) {
-    const config::Loaded loaded = at(sizes);
-    wire::Hello hello;
-    hello.backend = backend_;
-    hello.device = device_;
-    return exec::RequestFactory(loaded.plan, hello, 0).build_key({-1, params});
-  };
-  return key(a) == key(b);
+  const config::Loaded one = at(a), other = at(b);
+  return requests(one).build_key({-1, params}) == requests(other).build_key({-1, params});
 }
 
 }  // namespace tune::commands

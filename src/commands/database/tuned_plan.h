@@ -6,6 +6,7 @@
 
 #include "config/reader/load.h"
 #include "database/database.h"
+#include "exec/request/request_factory.h"
 #include "exec/workers.h"
 
 namespace tune::commands {
@@ -26,10 +27,14 @@ class TunedPlan {
 
   /// Why these parameters are no valid spec for these sizes; nullopt: they are one.
   std::optional<std::string> misfit(const std::vector<Setting>& params, const database::Sizes& sizes) const;
+  /// Whether the source is the one that the results are of, as far as they say.
+  bool has_their_source(const database::Sizes& sizes) const;
   /// Whether both sizes are served by one binary: nothing that is compiled in differs.
   bool share_binary(const std::vector<Setting>& params, const database::Sizes& a, const database::Sizes& b) const;
 
  private:
+  exec::RequestFactory requests(const config::Loaded& loaded) const;
+
   std::vector<std::filesystem::path> yamls_;
   database::ResultGroup group_;
   Backend backend_;

@@ -186,6 +186,19 @@ TEST_F(Cover, AnswersForOtherSizesOnlyWhatTheTuningFileAllows) {
   EXPECT_TRUE(has(of("300", 2).err, "its problem is another one than that of the results"));
 }
 
+TEST_F(Cover, SaysThatTheSourceIsAnother) {
+  write_runs();
+  std::string database = sandbox_.read("db.yaml");
+  for (auto at = database.find("    params:"); at != std::string::npos; at = database.find("    params:", at + 30))
+    database.insert(at, "    source: abc\n");
+  sandbox_.write("db.yaml", database);
+  write_tuning_file("", "{BM: [1, 2, 8, 16, 32, 64, 128, 256], ALWAYS: 1}");
+  EXPECT_TRUE(has(
+      look_up({"-n", "64", "-k", "64", "--device", "NVIDIA H200", "--yaml", "gemm.yaml", "-m", "100", "--key", "pow2"})
+          .err,
+      "note: the source is not the one that was tuned; its constraints may be others than those of the binary"));
+}
+
 // Where a macro depends on the sizes, each size has a binary of its own, which the rule's table keeps.
 TEST_F(Cover, KeepsTheBinaryOfEachSize) {
   std::string all;
