@@ -118,10 +118,12 @@ class PackageWriter {
     for (const Buffer& operand : operands_of(*plan_))
       operands += fmt::format("  {}void* {} = nullptr;\n", operand.role == Buffer::Role::in ? "const " : "",
                               member_of(operand.name));
+    if (sizes.empty()) throw NotPackaged("the problem has no sizes, by which a package could choose");
     sizes.pop_back();
     operands.pop_back();
     words_ = {
         {"NAME", package_->name},
+        {"FOLDER", in_comment(package_->folder)},
         {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
                                            package_->entries.size()))},
         {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
@@ -131,7 +133,6 @@ class PackageWriter {
         {"OPERAND_LIST", list_of(numbers_.operands)},
         {"TEST_SECTION", test_section()},
         {"SIZE_COUNT", std::to_string(numbers_.sizes.size())},
-        {"LEAST_SIZES", std::to_string(gemm_ != nullptr ? kDistances : numbers_.sizes.size())},
         {"FACT_COUNT", std::to_string(numbers_.facts.size())},
         {"OPERAND_COUNT", std::to_string(numbers_.operands.size())},
         {"ENTRY_COUNT", std::to_string(package_->entries.size())},
@@ -140,8 +141,7 @@ class PackageWriter {
         {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
         {"MOST_LAUNCHES", std::to_string(most_launches())},
         {"MOST_ARGUMENTS", std::to_string(most_arguments())},
-        {"BACKEND", cpu_ ? "CPU" : "CUDA"},
-        {"DEVICE", in_comment(package_->device)}};
+        {"BACKEND", cpu_ ? "CPU" : "CUDA"}};
     if (gemm_ != nullptr) words_.merge(words_of_gemm());
   }
 
@@ -222,7 +222,7 @@ class PackageWriter {
     text += fmt::format("}};\nconst int kEntryCount = {};\nconst Variant kVariants[] = {{\n", package_->entries.size());
     for (std::size_t i = 0; i < package_->variants.size(); ++i)
       text += fmt::format("    {{plan_{}, {}, {}}},\n", i, binary_of(package_->variants[i]), first_entry(i));
-    text += fmt::format("}};\nconst int kVariantCount = {};\nconst Node kTree[] = {{\n", package_->variants.size());
+    text += "};\nconst Node kTree[] = {\n";
     for (const Node& node : package_->tree) text += tree_node(node);
     if (package_->tree.empty()) text += "    {-1, 0, 0, 0, -1},\n";
     text += fmt::format("}};\nconst int kTreeCount = {};\n", package_->tree.size());
@@ -235,7 +235,7 @@ class PackageWriter {
     text += list_text("const char* const kDeviceNames[]", names);
     text += fmt::format("const char* const kArchitecture = {};\nconst int kDeviceNameCount = {};\n",
                         literal(package_->arch), names.size());
-    text += fmt::format("const bool kZeroesC = {};\nconst int kOutput = 2;\n\n", plan_->zero_c);
+    text += fmt::format("const bool kZeroesC = {};\n\n", plan_->zero_c);
     text += sizes_text();
     return text + "}  // namespace content_@CONTENT@\n}  // namespace tuned::@NAME@\n";
   }
@@ -291,23 +291,50 @@ class PackageWriter {
     for (std::size_t i = 0; i + 1 < numbers_.operands.size(); ++i)
       text += fmt::format("  if (number == {}) return operands.{};\n", i, member_of(numbers_.operands[i]));
     text += fmt::format("  return operands.{};\n}}\n\n", member_of(numbers_.operands.back()));
-    return text +
-           (gemm_ != nullptr ? bytes_text() : "std::int64_t bytes_of(const std::int64_t*, int) { return 0; }\n\n");
+    return text + (gemm_ != nullptr ? matrices_text() : custom_text());
   }
 
-  std::string bytes_text() const {
-    std::string text = "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {\n";
+  /// Buffers of a custom problem are as large as its expressions say, which a package does not know.
+  static std::string custom_text() {
+    return "const char* fault_of(const std::int64_t* sizes) {\n  for (int i = 0; i < kSizes; ++i)\n    if (sizes[i] < "
+           "0) "
+           "return \"a size is negative\";\n  return nullptr;\n}\n\n"
+           "std::int64_t bytes_of(const std::int64_t*, int) { return 0; }\n\n"
+           "Rows rows_of_output(const std::int64_t*) { return {}; }\n\n";
+  }
+
+  std::string matrices_text() const {
+    std::string bytes, faults;
     const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
+      const char letter = "abc"[matrix];
       const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      text += fmt::format(
-          "  if (operand == {}) return ((sizes[3] - 1) * sizes[{}] + (sizes[{}] - 1) * sizes[{}] + sizes[{}]) * {};\n",
-          matrix, 7 + matrix, outer, 4 + matrix, inner, size_of(type));
+      bytes += fmt::format(
+          "  if (operand == {0})\n    bytes = multiply({1}, add(add(multiply(subtract(sizes[3], 1), sizes[{2}]), "
+          "multiply(subtract(sizes[{3}], 1), sizes[{4}])), sizes[{5}]));\n",
+          matrix, size_of(type), 7 + matrix, outer, 4 + matrix, inner);
+      faults += fmt::format(
+          "  if (bytes_of(sizes, {0}) < 0) return \"the matrices are too large\";\n"
+          "  if (!is_true(greater_equal(sizes[{1}], tight_ld{3}(sizes)))) return \"ld{3} is less than a {4} of the "
+          "matrix\";\n"
+          "  if (sizes[3] > 1 && !is_true(greater_equal(sizes[{2}], tight_stride_{3}(sizes)))) return \"stride_{3} is "
+          "less than a matrix\";\n",
+          matrix, 4 + matrix, 7 + matrix, letter, layout == Layout::row ? "row" : "column");
     };
     add(0, gemm_->layout_a, 0, 2, gemm_->a);
     add(1, gemm_->layout_b, 2, 1, gemm_->b);
     add(2, gemm_->layout_c, 0, 1, gemm_->c);
-    const int bias = gemm_->bias == Bias::row ? 1 : 0;
-    return text + fmt::format("  return sizes[{}] * {};\n}}\n\n", bias, size_of(gemm_->c));
+    const int inner = gemm_->layout_c == Layout::row ? 1 : 0;
+    return fmt::format(
+        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Integer bytes = multiply({}, "
+        "sizes[{}]);  // of the bias\n{}  return bytes.valid ? bytes.value : -1;\n}}\n\n"
+        "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
+        "return "
+        "\"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
+        "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{sizes[3], sizes[{}], sizes[{}] * {}, sizes[6] * "
+        "{}, "
+        "sizes[9] * {}}};\n}}\n\n",
+        size_of(gemm_->c), gemm_->bias == Bias::row ? 1 : 0, bytes, kDistances, faults, 1 - inner, inner,
+        size_of(gemm_->c), size_of(gemm_->c), size_of(gemm_->c));
   }
 
   // --- the code
@@ -343,13 +370,11 @@ class PackageWriter {
     std::string declarations, list;
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
       std::string shim = platform::read_file(binaries_[i].built.parent_path() / "shim.cpp");
-      const std::string included = "#include \"" + package_->main_source.string() + "\"";
-      const auto at = shim.find(included);
-      if (at == std::string::npos)
-        throw NotPackaged(
-            "the build store has no shim of this kernel, because another version built it; clear it with tune cache "
-            "clear");
-      shim.replace(at, included.size(), "#include \"../kernel/" + package_->main_name + "\"");
+      // Its one quoted include is the source, wherever that lay when it was built.
+      const auto at = shim.find("#include \""), end = shim.find("\"\n", at);
+      if (at == std::string::npos || end == std::string::npos)
+        throw NotPackaged(binaries_[i].built.parent_path().string() + "/shim.cpp does not include the kernel");
+      shim.replace(at, end + 1 - at, "#include \"../kernel/" + package_->main_name + "\"");
       const std::size_t launches = binaries_[i].plan.launches.size();
       list += "    {";
       std::string renamed;
@@ -481,14 +506,16 @@ class PackageWriter {
 
 }  // namespace
 
-std::vector<std::string> files_in(const std::string& manifest) {
+std::map<std::string, std::string> files_in(const std::string& manifest) {
   const auto json = nlohmann::json::parse(manifest, nullptr, false);
-  std::vector<std::string> names;
-  if (!json.is_object() || !json.contains("tune_package") || !json.contains("files")) return names;
+  std::map<std::string, std::string> hashes;
+  if (!json.is_object() || !json.contains("tune_package") || !json.contains("files") || !json["files"].is_object())
+    return hashes;
   for (const auto& [name, hash] : json["files"].items())
     // A name that leaves the folder is none of ours.
-    if (name.find("..") == std::string::npos && !name.starts_with('/')) names.push_back(name);
-  return names;
+    if (name.find("..") == std::string::npos && !name.starts_with('/') && hash.is_string())
+      hashes[name] = hash.get<std::string>();
+  return hashes;
 }
 
 std::map<std::string, std::string> files_of(const Package& package) { return PackageWriter(package).write(); }

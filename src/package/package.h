@@ -30,15 +30,15 @@ struct SourceFile {
 };
 
 struct Package {
-  std::string name;  ///< an identifier
+  std::string name;    ///< an identifier
+  std::string folder;  ///< the name of its folder
   std::string kernel, backend, device, arch, driver, compiler, source;
   std::vector<std::string> aliases;  ///< other names of the device
   std::vector<Variant> variants;     ///< at least one
   std::vector<Entry> entries;        ///< at least one
   std::vector<Node> tree;            ///< may be empty
   // of a CPU kernel
-  std::filesystem::path main_source;  ///< as the shims include it
-  std::string main_name;              ///< its name in the package
+  std::string main_name;  ///< its name in the package
   std::vector<SourceFile> sources;
   std::vector<std::string> include;  ///< folders of the sources in which headers are looked for
 };
@@ -46,7 +46,8 @@ struct Package {
 /// All files of a package: names relative to its folder, and contents. Throws NotPackaged.
 std::map<std::string, std::string> files_of(const Package& package);
 
-/// The files that the text of a package's manifest.json lists; none: it is of no package.
-std::vector<std::string> files_in(const std::string& manifest);
+/// The files that the text of a package's manifest.json lists, with the hashes of their contents; none: it is of no
+/// package.
+std::map<std::string, std::string> files_in(const std::string& manifest);
 
 }  // namespace tune::package

@@ -160,7 +160,14 @@ class FunctionWriter {
   std::string pass(const Expression& expression) { return pass(graph_.add(expression, meaning_)); }
   std::string pass_all(const std::vector<Expression>& expressions) {
     std::vector<std::string> texts;
-    for (const Expression& each : expressions) texts.push_back(pass(each));
+    for (const Expression& each : expressions) {
+      const int term = graph_.add(each, meaning_);
+      const Computed& value = graph_[term].value;
+      if (is_constant(term) && !value.fault && value.cell.tag == Cell::Tag::pair)  // stands for two extents
+        texts.insert(texts.end(), {std::to_string(value.cell.integer), std::to_string(value.cell.second)});
+      else
+        texts.push_back(pass(term));
+    }
     return fmt::format("{{{}}}", fmt::join(texts, ", "));
   }
 
@@ -321,7 +328,7 @@ class FunctionWriter {
   /// What the kernel does not learn must be as it was: a distance as close as possible, or the value that was tuned.
   void sizes_that_are_not_passed() {
     const std::vector<std::int64_t> built = sizes_of(*plan_);
-    const bool batched = gemm_ == nullptr || passed_.contains(3);
+    const bool batched = gemm_ != nullptr && (built[3] != 1 || passed_.contains(3));
     for (std::size_t i = 0; i < built.size(); ++i) {
       const std::string& name = numbers_->sizes[i];
       const bool is_distance = gemm_ != nullptr && i >= kDistances,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -13,7 +14,26 @@ int number(const char* variable, int otherwise) {
   return text != nullptr ? std::atoi(text) : otherwise;
 }
 
-char context[1], module_[1];
+char context[1];
+
+/// A kernel of a module, whose image is a text that ends with a new line.
+struct Function {
+  std::string image, name;
+};
+
+/// Null if nothing is to be written down.
+std::FILE* log_file() {
+  static std::FILE* const log =
+      std::getenv("TUNE_TEST_LAUNCHES") != nullptr ? std::fopen(std::getenv("TUNE_TEST_LAUNCHES"), "w") : nullptr;
+  return log;
+}
+
+template <class... Values>
+void note(const char* format, Values... values) {
+  if (log_file() == nullptr) return;
+  std::fprintf(log_file(), format, values...);
+  std::fflush(log_file());
+}
 
 struct Config {
   unsigned grid[3], block[3], shared;
@@ -27,10 +47,6 @@ struct Config {
 extern "C" {
 
 int cuInit(unsigned) { return 0; }
-int cuDeviceGetCount(int* count) {
-  *count = 1;
-  return 0;
-}
 int cuDeviceGet(int* device, int ordinal) {
   *device = ordinal;
   return ordinal == 0 ? 0 : 101;
@@ -62,35 +78,56 @@ int cuDevicePrimaryCtxRetain(void** made, int) {
   return 0;
 }
 int cuModuleLoadData(void** module, const void* image) {
-  *module = module_;
+  *module = const_cast<void*>(image);
   return image != nullptr ? 0 : 1;
 }
-int cuModuleGetFunction(void** function, void*, const char* name) {
-  *function = const_cast<char*>(name);
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  const char* const image = static_cast<const char*>(module);
+  *function = new Function{std::string(image, std::strchr(image, '\n')), name};
   return 0;
 }
-int cuFuncSetAttribute(void*, int, int) { return 0; }
-int cuTensorMapEncodeTiled(void* map, int, std::uint32_t, void*, const std::uint64_t*, const std::uint64_t*,
-                           const std::uint32_t*, const std::uint32_t*, int, int, int, int) {
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  note("attribute %d of %s is %d\n", attribute, static_cast<Function*>(function)->image.c_str(), value);
+  return 0;
+}
+int cuTensorMapEncodeTiled(void* map, int type, std::uint32_t rank, void*, const std::uint64_t* extents,
+                           const std::uint64_t* strides, const std::uint32_t*, const std::uint32_t*, int, int swizzle,
+                           int promotion, int) {
   std::memset(map, 0, 128);
+  note("map of type %d, %u dimensions, %lu x %lu, %lu bytes between rows, swizzle %d, promotion %d\n", type, rank,
+       extents[0], extents[1], strides[0], swizzle, promotion);
   return 0;
 }
-int cuMemsetD8Async(unsigned long long, unsigned char, std::size_t, void*) { return 0; }
+int cuMemsetD8Async(unsigned long long, unsigned char value, std::size_t bytes, void*) {
+  note("%zu bytes become %d\n", bytes, value);
+  return 0;
+}
+int cuMemsetD2D8Async(unsigned long long, std::size_t distance, unsigned char value, std::size_t bytes,
+                      std::size_t rows, void*) {
+  note("%zu rows of %zu bytes become %d, %zu bytes between them\n", rows, bytes, value, distance);
+  return 0;
+}
 int cuMemAllocAsync(unsigned long long* address, std::size_t, void*) {
   *address = 1 << 20;
   return 0;
 }
 int cuMemFreeAsync(unsigned long long, void*) { return 0; }
+/// TUNE_TEST_INTEGERS: which of the arguments are integers, whose values are written down.
 int cuLaunchKernelEx(const Config* config, void* function, void** arguments, void**) {
-  static std::FILE* const log =
-      std::getenv("TUNE_TEST_LAUNCHES") != nullptr ? std::fopen(std::getenv("TUNE_TEST_LAUNCHES"), "w") : nullptr;
-  if (log == nullptr) return arguments != nullptr ? 0 : 1;
+  if (log_file() == nullptr) return arguments != nullptr ? 0 : 1;
   unsigned cluster[3] = {0, 0, 0};
   if (config->count == 1) std::memcpy(cluster, config->attributes + 8, sizeof cluster);
-  std::fprintf(log, "%s grid %u %u %u block %u %u %u cluster %u %u %u shared %u\n", static_cast<char*>(function),
-               config->grid[0], config->grid[1], config->grid[2], config->block[0], config->block[1], config->block[2],
-               cluster[0], cluster[1], cluster[2], config->shared);
-  std::fflush(log);
+  const auto* const called = static_cast<Function*>(function);
+  note("%s: %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u", called->image.c_str(), called->name.c_str(),
+       config->grid[0], config->grid[1], config->grid[2], config->block[0], config->block[1], config->block[2],
+       cluster[0], cluster[1], cluster[2], config->shared);
+  const char* integers = std::getenv("TUNE_TEST_INTEGERS");
+  for (char* end = nullptr; integers != nullptr && *integers != '\0'; integers = end) {
+    int value = 0;
+    std::memcpy(&value, arguments[std::strtol(integers, &end, 10)], sizeof value);
+    note(" %d", value);
+  }
+  note("\n");
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "database/database_file.h"
 #include "exec/device/measure_service.h"
 #include "exec/request/spec_launches.h"
+#include "model/command.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "package/cpp_text.h"
@@ -57,7 +58,21 @@ std::string manifest_of(const fs::path& folder) {
   return fs::is_regular_file(file, none) ? platform::read_file(file) : "";
 }
 
-bool is_package(const fs::path& folder) { return !package::files_in(manifest_of(folder)).empty(); }
+/// Throws Error(bad_input) if the folder is something else than a package as it was written, or one that is new or
+/// empty.
+void require_own(const fs::path& folder) {
+  std::error_code none;
+  if (!fs::exists(folder, none) || (fs::is_directory(folder) && fs::is_empty(folder))) return;
+  const auto files = package::files_in(manifest_of(folder));
+  if (files.empty())
+    throw Error(ExitCode::bad_input, fmt::format("{} exists and is no package; name another folder", folder.string()));
+  for (const auto& [name, hash] : files)
+    if (fs::is_regular_file(folder / name, none) && platform::hash_file(folder / name) != hash)
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("{} was changed since it was packaged, and would be lost; move it, or name another folder",
+                      (folder / name).string()));
+}
 
 /// A result or a rule's choice, on its way into a package.
 struct Candidate {
@@ -86,7 +101,8 @@ class Packer {
         database_(&database),
         group_(&the_group(database, options.selection)),
         backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
-        workers_(find_workers()) {}
+        workers_(find_workers()),
+        folder_((fs::absolute(options.output) / "").lexically_normal().parent_path()) {}
 
   void pack() {
     require_packable();
@@ -105,10 +121,12 @@ class Packer {
       throw Error(ExitCode::bad_input,
                   fmt::format("packages are made of kernels for cuda and the cpu so far; these results are of {}",
                               group_->backend));
-    std::error_code none;
-    if (fs::exists(options_->output) && !fs::is_empty(options_->output, none) && !is_package(options_->output))
+    if (backend_ == Backend::cuda && !group_->device.arch.starts_with("sm_"))
       throw Error(ExitCode::bad_input,
-                  fmt::format("{} exists and is no package; name another folder", options_->output.string()));
+                  fmt::format("the results are of the architecture '{}', and a package is for one such "
+                              "as sm_90a; tune anew to have it known",
+                              group_->device.arch));
+    require_own(folder_);
   }
 
   /// The results, and what the leaves of the rule's tree choose beside them.
@@ -214,8 +232,8 @@ class Packer {
 
   package::Package make() {
     package::Package package;
-    package.name =
-        package::member_of(fs::absolute(options_->output / "").lexically_normal().parent_path().filename().string());
+    package.folder = folder_.filename().string();
+    package.name = package::member_of(package.folder);
     package.kernel = group_->kernel;
     package.backend = group_->backend;
     package.device = group_->device.name;
@@ -293,33 +311,35 @@ class Packer {
     for (const auto& [file, text] : sources.texts) raise_above(file);
     std::ranges::for_each(include, raise_above);
     for (const fs::path& folder : include) package.include.push_back(folder.lexically_relative(root).string());
-    package.main_source = plan.file;
     package.main_name = plan.file.lexically_relative(root).string();
     for (const auto& [file, text] : sources.texts)
       package.sources.push_back({file.lexically_relative(root).string(), text});
   }
 
-  /// Files of an earlier package that this one has no more are removed; others in the folder stay.
-  void write(const std::map<std::string, std::string>& files) const {
-    for (const std::string& old : package::files_in(manifest_of(options_->output)))
-      if (!files.contains(old)) fs::remove(options_->output / old);
+  /// Files of an earlier package that this one has no more are removed; others in the folder stay. The manifest, which
+  /// says that all is there, is the last.
+  void write(std::map<std::string, std::string> files) const {
+    for (const auto& [old, hash] : package::files_in(manifest_of(folder_)))
+      if (!files.contains(old)) fs::remove(folder_ / old);
+    const auto manifest = files.extract("manifest.json");
     for (const auto& [name, text] : files) {
-      fs::create_directories((options_->output / name).parent_path());
-      platform::write_file(options_->output / name, text);
+      fs::create_directories((folder_ / name).parent_path());
+      platform::write_file(folder_ / name, text);
     }
+    platform::write_file(folder_ / manifest.key(), manifest.mapped());
   }
 
   std::string summary(const package::Package& package) const {
     std::set<std::string> binaries;
     for (const package::Variant& variant : package.variants) binaries.insert(variant.artifact);
+    const std::string folder = typed_line({options_->output.lexically_normal().string()});
+    const bool has_test = std::holds_alternative<Gemm>(package.variants.front().plan.problem);
     return fmt::format(
-        "{0}: {1} {2} in {3} {4} for {5}\nnext: read {0}/README.md{6}\n", options_->output.string(),
-        package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
-        binaries.size() == 1 ? "binary" : "binaries", package.device,
-        std::holds_alternative<Gemm>(package.variants.front().plan.problem)
-            ? fmt::format(", or test it: cmake -S {0} -B {0}/build && cmake --build {0}/build && {0}/build/selftest",
-                          options_->output.string())
-            : "");
+        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there{6}\n", folder, package.entries.size(),
+        package.entries.size() == 1 ? "size" : "sizes", binaries.size(), binaries.size() == 1 ? "binary" : "binaries",
+        package.device,
+        has_test ? fmt::format(", or test it: cmake -S {0} -B build && cmake --build build && build/selftest", folder)
+                 : "");
   }
 
   const PackageOptions* options_;
@@ -327,6 +347,7 @@ class Packer {
   const database::ResultGroup* group_;
   Backend backend_;
   exec::Workers workers_;
+  fs::path folder_;
   std::optional<TunedPlan> plan_;
   std::vector<Candidate> candidates_;
   std::unique_ptr<exec::MeasureService> service_;

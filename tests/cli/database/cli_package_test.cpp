@@ -1,4 +1,5 @@
-// `tune package` over the real binary: what it refuses, what it leaves alone, and what programs get of it.
+// `tune package` over the real binary: what it refuses, what it leaves alone, and what programs get of it that are
+// built as users build theirs, without tune and its folders.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -32,19 +33,68 @@ let: {ROWS: "min(m, 8)"}
 constraints:
   - {if: m <= 8, because: only eight rows are multiplied}
 launch: {args: [A, B, C, m, n, k, SKIP]}
+measure: {max_seconds: 0.02}
 )yaml";
 
-class Package : public testing::Test {
+// Multiplies ROWS rows at a time. Where STEP is not half of them it does so twenty times, so that m=2 gets STEP=1, and
+// m=4 STEP=2.
+constexpr const char* kTiled = R"(#include "once.h"
+extern "C" void gemm(const float* A, const float* B, float* C, void* space, int m, int n, int k, int step) {
+  auto* const sums = static_cast<float*>(space);
+  for (int again = 0; again < (step == ROWS / 2 ? kOnce : 20); ++again)
+    for (int top = 0; top < m; top += ROWS)
+      for (int i = top; i < top + ROWS && i < m; ++i) {
+        for (int j = 0; j < n; ++j) sums[j] = 0;
+        for (int p = 0; p < k; ++p)
+          for (int j = 0; j < n; ++j) sums[j] += A[i * k + p] * B[p * n + j];
+        for (int j = 0; j < n; ++j) C[i * n + j] = sums[j];
+      }
+}
+)";
+constexpr const char* kTiledYaml = R"yaml(name: rows
+file: k.cpp
+kernel: gemm
+backend: cpu
+problem: {gemm: {m: 2, n: 16, k: 16}}
+params: {$STEP: [1, 2]}
+let: {ROWS: "min(m, 4)"}
+constraints:
+  - {if: m <= 8, because: only eight rows are multiplied}
+launch: {args: [A, B, C, workspace, m, n, k, STEP], workspace: 4*n}
+measure: {max_seconds: 0.02}
+build: {include: [inc]}
+)yaml";
+
+class PackageTest : public testing::Test {
  protected:
   Result tune(const Words& words, int code = 0) const {
     Result result = sandbox_.tune(words);
     EXPECT_EQ(result.code, code) << result.err << result.out;
     return result;
   }
-  std::string replaced(std::string text, const std::string& from, const std::string& to) const {
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
     EXPECT_NE(text.find(from), std::string::npos) << from;
     return text.replace(text.find(from), from.size(), to);
   }
+  Result pack(const std::string& folder, int code = 0, const Words& more = {}) const {
+    Words words = {"package", "db.yaml", "--yaml", "k.yaml", "-o", folder};
+    words.insert(words.end(), more.begin(), more.end());
+    return tune(words, code);
+  }
+  /// What a command of the shell prints in an environment without tune and HOME, with `code N` at its end.
+  std::string shell(const std::string& command) const {
+    const std::string script = sandbox_.write("command.sh", command + "\n").string();
+    const std::string line = "cd '" + sandbox_.folder().string() +
+                             "' && env -i PATH=/usr/bin:/bin HOME=/nonexistent sh '" + script + "' > said 2>&1";
+    const int status = std::system(line.c_str());
+    return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
+  }
+
+  Sandbox sandbox_;
+};
+
+class Package : public PackageTest {
+ protected:
   /// A database of m=2 and m=4, each with a binary of its own.
   void make_database(const std::string& yaml = kYaml, const std::string& kernel = kKernel) const {
     sandbox_.write("k.cpp", kernel);
@@ -54,89 +104,51 @@ class Package : public testing::Test {
       tune({"merge", std::string("best") + m + ".yaml", "-o", "db.yaml"});
     }
   }
-  Result pack(int code = 0, const Words& more = {}) const {
-    Words words = {"package", "db.yaml", "--yaml", "k.yaml", "-o", "rows"};
-    words.insert(words.end(), more.begin(), more.end());
-    return tune(words, code);
-  }
-  /// What a program of ours prints, which is built with the package.
-  std::string said_by(const std::string& program, const std::string& folder = "rows") const {
-    sandbox_.write("app.cpp", program);
-    sandbox_.write("CMakeLists.txt",
-                   "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(" + folder +
-                       ")\nadd_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::" + folder + ")\n");
-    const std::string line =
-        "cd '" + sandbox_.folder().string() +
-        "' && { env -i PATH=/usr/bin:/bin cmake -S . -B build && env -i PATH=/usr/bin:/bin cmake --build "
-        "build; } > log 2>&1 && build/app > said 2>&1 || cat log > said";
-    EXPECT_NE(std::system(line.c_str()), -1);
-    return sandbox_.read("said");
-  }
-
-  Sandbox sandbox_;
 };
 
-// The trial that once gave 512 wrong elements of 1024: what was tuned for m=2 has two rows compiled in.
-TEST_F(Package, NeverUsesABinaryForSizesItIsWrongFor) {
-  make_database();
-  EXPECT_TRUE(has(pack().out, "rows: 2 sizes in 2 binaries for "));
-  EXPECT_EQ(said_by(R"(#include <cstdio>
-#include <vector>
-#include "tuned_rows.h"
-namespace rows = tuned::rows;
-int main() {
-  std::vector<float> A(160, 1), B(256, 1), C(160);
-  for (long m : {2, 4, 3, 9}) {
-    const rows::Plan plan = rows::find({m, 16, 16});
-    const rows::Error error = rows::launch(plan, nullptr, {A.data(), B.data(), C.data()});
-    std::printf("%ld: %g, %s; %s\n", m, C[m * 16 - 1], rows::text(error), plan.why);
-    C.assign(160, 0);
+class PackageBuild : public PackageTest {
+ protected:
+  /// A database of m=2 and m=4, each with a binary of its own, and a rule.
+  void make_database(const std::string& yaml = kTiledYaml) const {
+    sandbox_.write("k.cpp", kTiled);
+    sandbox_.write("inc/once.h", "constexpr int kOnce = 1;\n");
+    sandbox_.write("k.yaml", yaml);
+    sandbox_.write("sizes.yaml", "- {M: 2, N: 16, K: 16}\n- {M: 4, N: 16, K: 16}\n");
+    tune({"k.yaml", "--shapes", "sizes.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+    tune({"merge", "best.db.yaml", "-o", "db.yaml"});
+    tune({"cover", "db.yaml", "best.jsonl", "--slowdown", "2"});
   }
-  const rows::Error shifted = rows::run({2, 16, 16}, nullptr, {A.data(), B.data(), C.data() + 1});
-  const rows::Error strided = rows::run({2, 16, 16, 1, 17}, nullptr, {A.data(), B.data(), C.data()});
-  const rows::Counters counts = rows::counters();
-  std::printf("%s\n%s\n%lu %lu %lu %lu, %lu %lu\n", rows::text(shifted), rows::find({2, 16, 16, 1, 17}).why, counts.exact,
-              counts.rule, counts.miss, counts.failed, rows::hits(0), rows::hits(1));
-  return strided == rows::Error::ok;
-}
-)"),
-            "2: 16, ok; \n4: 16, ok; \n"
-            "3: 0, nothing that was tuned is valid for these sizes on this device; Plan::why says what is in the way; "
-            "ROWS is compiled in as 4\n"
-            "9: 0, nothing that was tuned is valid for these sizes on this device; Plan::why says what is in the way; "
-            "ROWS is compiled in as 4\n"
-            "an operand or the workspace does not start at a multiple of 16 bytes\nthe kernel is not told lda\n"
-            "2 0 3 1, 1 1\n");
-}
+};
 
 TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   make_database();
-  pack();
+  pack("rows");
   // Other bytes than those that were timed.
   sandbox_.write("k.cpp", replaced(kKernel, "for (int i = 0; i < ROWS && i < m; ++i)",
                                    "for (int i = ROWS - 1; i >= 0; --i)\n    if (i < m)"));
-  const Result changed = pack(1);
+  const Result changed = pack("rows", 1);
   EXPECT_TRUE(has(changed.err, "m=2 n=16 k=16: the source is not what it was when it was timed\n"));
   EXPECT_TRUE(has(changed.err, "nothing is left to be packaged; tune these sizes again\n"));
   // A comment is no other code.
   sandbox_.write("k.cpp", std::string("// A comment.\n") + kKernel);
-  pack();
+  pack("rows");
   // The same bytes, launched in another way.
   sandbox_.write("k.cpp", kKernel);
   sandbox_.write("k.yaml", replaced(kYaml, "k, SKIP]", "k, 2*SKIP - 1 + (0 if m == 2 else 1)]"));
-  EXPECT_TRUE(has(pack(1).err, "m=4 n=16 k=16: the tuning file launches it in another way than when it was timed\n"));
-  const Result partial = pack(0, {"--partial"});
+  EXPECT_TRUE(
+      has(pack("rows", 1).err, "m=4 n=16 k=16: the tuning file launches it in another way than when it was timed\n"));
+  const Result partial = pack("rows", 0, {"--partial"});
   EXPECT_TRUE(has(partial.out, "rows: 1 size in 1 binary for "));
   EXPECT_TRUE(has(partial.err, "note: left out: m=4 n=16 k=16"));
   sandbox_.write("k.yaml", replaced(kYaml, "m <= 8", "m <= 3"));
-  EXPECT_TRUE(has(pack(1).err, "m=4 n=16 k=16: the tuning file excludes it: only eight rows are multiplied\n"));
+  EXPECT_TRUE(has(pack("rows", 1).err, "m=4 n=16 k=16: the tuning file excludes it: only eight rows are multiplied\n"));
   sandbox_.write("k.yaml", kYaml);
   std::string database = sandbox_.read("db.yaml");
   database.erase(database.find("    artifact:"), database.find("    store_path:") - database.find("    artifact:"));
   sandbox_.write("db.yaml", database);
-  EXPECT_TRUE(has(pack(1).err, "m=2 n=16 k=16: there is no hash of the binary that was timed\n"));
+  EXPECT_TRUE(has(pack("rows", 1).err, "m=2 n=16 k=16: there is no hash of the binary that was timed\n"));
   sandbox_.write("k.yaml", replaced(kYaml, "name: rows", "name: other"));
-  EXPECT_TRUE(has(pack(2).err, "k.yaml: this is the tuning file of 'other', and the results are of 'rows'"));
+  EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: this is the tuning file of 'other', and the results are of 'rows'"));
 }
 
 TEST_F(Package, LeavesAloneWhatIsNotItsOwn) {
@@ -146,18 +158,18 @@ TEST_F(Package, LeavesAloneWhatIsNotItsOwn) {
   EXPECT_TRUE(has(tune({"package", "db.yaml", "--yaml", "k.yaml", "-o", "other"}, 2).err,
                   "other exists and is no package; name another folder\n"));
   EXPECT_EQ(sandbox_.read("other/mine.txt"), "mine");
-  pack();
+  pack("rows");
   sandbox_.write("rows/build/mine.txt", "mine");
   EXPECT_TRUE(std::filesystem::exists(sandbox_.folder() / "rows/src/variant_1.cpp"));
   sandbox_.write("k.yaml", replaced(kYaml, "m <= 8", "m <= 3"));
-  pack(0, {"--partial"});
+  pack("rows", 0, {"--partial"});
   EXPECT_EQ(sandbox_.read("rows/build/mine.txt"), "mine");
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "rows/src/variant_1.cpp")) << "it is of the package before";
 }
 
 TEST_F(Package, RefusesAFlagThatCMakeWouldSplit) {
   make_database(std::string(kYaml) + "build: {flags: [\"-DX=a;b\"]}\n");
-  EXPECT_TRUE(has(pack(2).err, "k.yaml: the flag or definition '-DX=a;b' cannot be given to CMake"));
+  EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: the flag or definition '-DX=a;b' cannot be given to CMake"));
 }
 
 TEST_F(Package, LaunchesACustomProblemWithItsChain) {
@@ -178,7 +190,7 @@ TEST_F(Package, LaunchesACustomProblemWithItsChain) {
   tune({"s.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
   tune({"merge", "best.yaml", "-o", "db.yaml"});
   tune({"package", "db.yaml", "--yaml", "s.yaml", "-o", "steps"});
-  EXPECT_EQ(said_by(R"(#include <cstdio>
+  sandbox_.write("app.cpp", R"(#include <cstdio>
 #include <vector>
 #include "tuned_steps.h"
 int main() {
@@ -193,9 +205,12 @@ int main() {
   std::puts(tuned::steps::text(tuned::steps::launch(plan, nullptr, {in.data(), out.data()}, small, sizeof small)));
   return tuned::steps::Sizes{64, 5}.register_ != 64;
 }
-)",
-                    "steps"),
-            "6 6 ok\n7 7 ok\n2 2 ok\nthe workspace is smaller than Plan::workspace\n");
+)");
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(steps)\n"
+                 "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::steps)\n");
+  ASSERT_TRUE(has(shell("cmake -S . -B build && cmake --build build -j2"), "code 0"));
+  EXPECT_EQ(shell("build/app"), "6 6 ok\n7 7 ok\n2 2 ok\nthe workspace is smaller than Plan::workspace\ncode 0");
 }
 
 TEST_F(Package, IsMadeOfKernelsOnly) {
@@ -203,9 +218,158 @@ TEST_F(Package, IsMadeOfKernelsOnly) {
                  "tune_database: 1\nresults:\n  - {kernel: p, backend: program, sizes: {m: 2}, device: {name: CPU}, "
                  "params: {A: 1}, time_ms: 1}\nend: yes\n");
   sandbox_.write("k.yaml", "name: p\nrun: \"true\"\nparams: {A: 1}\n");
-  EXPECT_TRUE(
-      has(pack(2).err, "packages are made of kernels for cuda and the cpu so far; these results are of program"));
+  EXPECT_TRUE(has(pack("rows", 2).err,
+                  "packages are made of kernels for cuda and the cpu so far; these results are of program"));
   EXPECT_TRUE(has(tune({"package", "db.yaml", "-o", "rows"}, 2).err, "--yaml"));
+}
+
+// A second run would lose what a user has changed, or what only looks like a part of a package.
+TEST_F(Package, LosesNothingOfTheUser) {
+  make_database();
+  pack("rows");
+  sandbox_.write("rows/README.md", "mine");
+  EXPECT_TRUE(has(pack("rows", 2).err, "rows/README.md was changed since it was packaged, and would be lost; move it"));
+  EXPECT_EQ(sandbox_.read("rows/README.md"), "mine");
+  sandbox_.write("list/manifest.json", "{\"tune_package\": 1, \"files\": [\"a\"]}");
+  sandbox_.write("list/0", "mine");
+  EXPECT_TRUE(has(pack("list", 2).err, "list exists and is no package"));
+  EXPECT_EQ(sandbox_.read("list/0"), "mine");
+  sandbox_.write("empty", "");
+  EXPECT_TRUE(has(pack("empty", 2).err, "empty exists and is no package"));
+}
+
+TEST_F(Package, IsMadeOfASourceThatWasBuiltElsewhere) {
+  make_database();
+  sandbox_.write("moved/k.cpp", kKernel);
+  sandbox_.write("moved/k.yaml", kYaml);
+  tune({"package", "db.yaml", "--yaml", "moved/k.yaml", "-o", "my-rows"});
+  EXPECT_TRUE(has(sandbox_.read("my-rows/src/variant_0.cpp"), "#include \"../kernel/k.cpp\"\n"));
+  EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "add_subdirectory(my-rows)\n"));
+  EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "tuned::my_rows::run({m, n, k}, stream, {A, B, C})"));
+}
+
+// C is zeroed before the kernel adds to it, and a caller's memory between its rows is nobody's.
+TEST_F(Package, TestsWhatLiesBetweenTheRowsOfC) {
+  sandbox_.write(
+      "k.cpp",
+      "extern \"C\" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int lda, int ldb, int "
+      "ldc) {\n  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j)\n      for (int p = 0; p < k; ++p) "
+      "C[i * ldc + j] += A[i * lda + p] * B[p * ldb + j];\n}\n");
+  sandbox_.write(
+      "k.yaml",
+      "name: sums\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {m: 4, n: 16, k: 16}}\nparams: {$X: 1}\n"
+      "launch: {c_init: zero, args: [A, B, C, m, n, k, lda, ldb, ldc]}\nmeasure: {max_seconds: 0.02}\n");
+  tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+  tune({"merge", "best.yaml", "-o", "db.yaml"});
+  pack("sums");
+  const auto tested = [&] {
+    return shell("{ cmake -S sums -B build && cmake --build build --target selftest; } > log && build/selftest");
+  };
+  const std::string right = tested();
+  EXPECT_TRUE(has(right, " 0 wrong; 0 sizes have nothing that is valid\n"));
+  EXPECT_TRUE(right.ends_with("code 0"));
+  sandbox_.write("sums/kernel/k.cpp",
+                 replaced(sandbox_.read("sums/kernel/k.cpp"), "j < n", "j < n + (ldc > n ? 1 : 0)"));
+  const std::string wrong = tested();
+  EXPECT_TRUE(has(wrong, "what lies between the rows of C was written"));
+  EXPECT_TRUE(wrong.ends_with("code 1"));
+}
+
+// The folder's name is no identifier.
+TEST_F(PackageBuild, AProgramMultipliesWithWhatItIsLinkedTo) {
+  make_database();
+  pack("9-rows.of 4");
+  sandbox_.write("app.cpp", R"(#include <cstdio>
+#include <initializer_list>
+#include "tuned__9_rows_of_4.h"
+namespace rows = tuned::_9_rows_of_4;
+alignas(16) float A[144], B[256], C[144], space[16];
+int main() {
+  for (int i = 0; i < 256; ++i) A[i % 144] = static_cast<float>(i % 5), B[i] = static_cast<float>(i % 3);
+  for (const int m : {2, 4, 5, 3, 9}) {
+    const rows::Error error = rows::run({m, 16, 16}, nullptr, {A, B, C});
+    int right = 0;
+    for (int at = 0; at < 144; ++at) {
+      float sum = 0;
+      for (int p = 0; p < 16; ++p) sum += A[at / 16 * 16 + p] * B[p * 16 + at % 16];
+      right += C[at] == sum, C[at] = -1;
+    }
+    const rows::Plan plan = rows::find({m, 16, 16});
+    std::printf("%d: %d, %d right, entry %d; %s\n", m, static_cast<int>(error), right, plan.entry, plan.why);
+  }
+  const rows::Plan plan = rows::find({2, 16, 16});
+  for (const unsigned bytes : {63u, 64u}) std::puts(rows::text(rows::launch(plan, nullptr, {A, B, C}, space, bytes)));
+  std::puts(rows::text(rows::launch(plan, nullptr, {A, B + 1, C}, space, sizeof space)));
+  std::puts(rows::find({2, 16, 16, 1, 17}).why);
+  const rows::Counters n = rows::counters();
+  std::printf("%d %d %d %d, %d %d\n", int(n.exact), int(n.rule), int(n.miss), int(n.failed), int(rows::hits(0)),
+              int(rows::hits(1)));
+}
+)");
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(\"9-rows.of 4\")\n"
+                 "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::_9_rows_of_4)\n");
+  const std::string built = shell("cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build -j2");
+  ASSERT_TRUE(has(built, "code 0"));
+  EXPECT_EQ(shell("build/app"),
+            "2: 0, 32 right, entry 0; \n"
+            "4: 0, 64 right, entry 1; \n"
+            "5: 0, 80 right, entry 1; these sizes were not tuned\n"
+            "3: 1, 0 right, entry -1; ROWS is compiled in as 4\n"
+            "9: 1, 0 right, entry -1; only eight rows are multiplied\n"
+            "the workspace is smaller than Plan::workspace\n"
+            "ok\n"
+            "an operand or the workspace does not start at a multiple of 16 bytes\n"
+            "the kernel is not told lda\n"
+            "3 1 2 2, 2 2\n"
+            "code 0");
+}
+
+TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
+  std::string yaml = replaced(kTiledYaml, "let: {", "let: {for: \"m + (HOW == 'x')\", class: 2*m, ");
+  yaml = replaced(yaml, "{$STEP: [1, 2]}", "{$STEP: [1, 2], $HOW: '\"*/ \\ )\" $<1:x> @SIZES@'}");
+  yaml = replaced(yaml, "m <= 8, because: only eight rows are multiplied",
+                  "for <= 8 and class <= 16, because: \"\\\" */ \\n#error\\n ) \\\\ )\\\" ?\?/ @SIZES@\"");
+  make_database(yaml);
+  pack("std");
+  EXPECT_EQ(shell("for file in table find cpu; do c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only -Istd/include "
+                  "std/src/$file.cpp || exit; done"),
+            "code 0");
+  sandbox_.write("use.cpp", "#include \"tuned_std_.h\"\ntuned::std_::Plan plan;\n");
+  EXPECT_EQ(shell("c++ -std=c++17 -fsyntax-only -Istd/include use.cpp"), "code 0");
+}
+
+// CMake leaves out what a list of flags has twice, and a static library gives what those before it lack.
+TEST_F(PackageBuild, FlagsAndLibrariesAreThoseOfTheKernel) {
+  sandbox_.write("twice.cpp", "float twice(float x) { return x + x; }\n");
+  ASSERT_EQ(shell("c++ -O1 -fPIC -c twice.cpp && ar rc libtwice.a twice.o"), "code 0");
+  sandbox_.write("k.cpp", R"(float twice(float x);
+static_assert(sizeof(UNIT) == 11);
+extern "C" void gemm(const float* A, const float* B, float* C) { *C = twice(*A * *B) / 2; }
+)");
+  sandbox_.write("k.yaml",
+                 "name: one\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {m: 1, n: 1, k: 1}}\n"
+                 "params: {$X: 1}\nlaunch: {args: [A, B, C]}\nmeasure: {max_seconds: 0.02}\nbuild:\n  flags: [-L" +
+                     sandbox_.folder().string() +
+                     ", -ltwice, -include, cmath, -include, cstdlib, '-DUNIT=\"@NAME@ \\\\ b\"']\n");
+  tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+  tune({"merge", "best.yaml", "-o", "db.yaml"});
+  pack("one");
+  EXPECT_TRUE(has(shell("cmake -S one -B build -DCMAKE_SHARED_LINKER_FLAGS=-Wl,-z,defs && cmake --build build "
+                        "--target tuned_one_0"),
+                  "code 0"));
+}
+
+TEST_F(PackageBuild, TheNameIsThatOfTheFolder) {
+  make_database();
+  for (const char* folder : {"rows/.", "rows/", "other/../rows"}) {
+    pack(folder);
+    EXPECT_TRUE(has(sandbox_.read("rows/manifest.json"), "\"name\": \"rows\",\n")) << folder;
+  }
+  // A file stays a file.
+  const std::string before = sandbox_.read("k.cpp");
+  EXPECT_TRUE(has(pack("k.cpp", 2).err, "k.cpp exists and is no package; name another folder\n"));
+  EXPECT_EQ(sandbox_.read("k.cpp"), before);
 }
 
 }  // namespace

@@ -111,8 +111,9 @@ int main(int argc, char** argv) {
     std::int64_t all[package::kSizes];
     package::complete(s, all);
     const char* why = "";
-    const package::Facts* facts = package::facts_of(-1, why);
-    for (int i = 0; i < package::kVariantCount; ++i) {
+    int device = -1;
+    const package::Facts* facts = package::facts_of(device, why);
+    for (int i = 0; i < std::atoi(argv[1]); ++i) {
       package::Plan plan;
       package::Planner planner(plan);
       package::kVariants[i].plan(all, facts->values, planner);
@@ -136,8 +137,11 @@ class Packages : public testing::Test {
     auto spec = loaded.plan.space.at(params);
     ASSERT_TRUE(std::holds_alternative<Spec>(spec)) << std::get<Rejection>(spec).reason;
     package_.entries.push_back({package::sizes_of(loaded.plan), package_.variants.size(), to_text(params), 1, 0, 0, 0});
-    package_.variants.push_back(
-        {std::move(loaded.plan), std::get<Spec>(spec), artifact, folder_.write("a.cubin", "code"), {}});
+    package_.variants.push_back({std::move(loaded.plan),
+                                 std::get<Spec>(spec),
+                                 artifact,
+                                 folder_.write(artifact + ".cubin", artifact + "\n"),
+                                 {}});
     yaml_ = yaml;
   }
 
@@ -217,7 +221,7 @@ class Packages : public testing::Test {
 
   /// Compares all variants for all sizes. Returns how many plans were valid.
   int compare(const std::vector<Sizes>& sizes) {
-    const std::vector<std::string> lines = run(sizes);
+    const std::vector<std::string> lines = run(sizes, std::to_string(package_.variants.size()));
     EXPECT_EQ(lines.size(), sizes.size() * package_.variants.size());
     if (HasFailure()) return 0;
     int valid = 0, different = 0;
@@ -339,7 +343,7 @@ TEST_F(Packages, CountWhatTheyLaunch) {
   const std::vector<Sizes> sizes = {tight(2, 8192, 8192), tight(8192, 8192, 8192), tight(2, 8192, 4096),
                                     tight(2, 8192, 8191)};
   const std::string launches = (folder_.path() / "launches").string();
-  const auto lines = run(sizes, "--launch", {{"TUNE_TEST_LAUNCHES", launches}});
+  const auto lines = run(sizes, "--launch", {{"TUNE_TEST_LAUNCHES", launches}, {"TUNE_TEST_INTEGERS", "3 4"}});
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0], "ok; ; 0 allocations");
   EXPECT_EQ(lines[1], "ok; ; 0 allocations");
@@ -348,16 +352,60 @@ TEST_F(Packages, CountWhatTheyLaunch) {
             "nothing that was tuned is valid for these sizes on this device; Plan::why says what is in the way; "
             "A has to fit into shared memory and all of its rows are multiplied at a time");
   EXPECT_EQ(lines[4], "exact 2 rule 1 miss 1 failed 0 hits 3");
-  std::string right;
-  for (const auto& [variant, sizes_of_launch] :
-       {std::pair<std::size_t, Sizes>{0, sizes[0]}, {1, sizes[1]}, {0, sizes[2]}}) {
-    const config::Loaded at = load_at(yaml, sizes_of_launch);
+  // The kernel of each: `gemv` gets n and k as its arguments 3 and 4, `gemm` its workspace and m.
+  std::vector<std::string> right;
+  for (const auto& [variant, at_sizes] : {std::pair<std::size_t, Sizes>{0, sizes[0]}, {1, sizes[1]}, {0, sizes[2]}}) {
+    const config::Loaded at = load_at(yaml, at_sizes);
     const Spec spec = std::get<Spec>(at.plan.space.at(package_.variants[variant].spec.params));
     for (const wire::KernelLaunch& launch :
          exec::launches_of(at.plan, at.plan.launches, spec, exec::WhichLaunches::taken))
-      right += text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared) + "\n";
+      right.push_back(package_.variants[variant].artifact + ": " +
+                      text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared));
   }
-  EXPECT_EQ(platform::read_file(launches), right);
+  std::vector<std::string> launched, others;
+  std::istringstream log(platform::read_file(launches));
+  for (std::string line; std::getline(log, line);)
+    (line.find(" grid ") != std::string::npos ? launched : others).push_back(line);
+  ASSERT_EQ(launched.size(), right.size());
+  EXPECT_EQ(launched[0], right[0] + " 8192 8192");
+  EXPECT_EQ(launched[1].substr(0, right[1].size()), right[1]);
+  EXPECT_EQ(launched[2], right[2] + " 8192 4096");
+  // What each kernel may use is asked for once; `large` has three tensor maps, of A, B and C.
+  EXPECT_EQ(others, (std::vector<std::string>{
+                        "attribute 14 of gemv is 1", "attribute 8 of gemv is 32768", "attribute 14 of large is 1",
+                        "attribute 8 of large is " + launched[1].substr(launched[1].find("shared ") + 7, 6),
+                        "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 3",
+                        "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 3",
+                        "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 0"}));
+}
+
+// Distances that tune refuses would make rows of C overlap; what is zeroed leaves the memory between rows alone.
+TEST_F(Packages, KeepRowsApart) {
+  const fs::path file = folder_.write(
+      "z.yaml",
+      "name: z\nfile: z.cu\nkernel: z\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: "
+      "64, layout: {b: col}}}\n"
+      "params: {E: 1}\nlaunch: {grid: [1], block: [32], c_init: zero, args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
+  add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
+  build();
+  const std::string launches = (folder_.path() / "launches").string();
+  const auto lines = run({{16, 32, 64, 64, 64, 40},
+                          {16, 32, 64, 63, 64, 32},
+                          {16, 32, 64, 64, 63, 32},
+                          {16, 32, 64, 64, 64, 31},
+                          {INT64_MAX, 32, 64, 64, 64, 32},
+                          {0, 32, 64, 64, 64, 32}},
+                         "--launch", {{"TUNE_TEST_LAUNCHES", launches}});
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[0].substr(0, 3), "ok;");
+  EXPECT_TRUE(platform::read_file(launches).find("16 rows of 128 bytes become 0, 160 bytes between them\n") !=
+              std::string::npos)
+      << platform::read_file(launches);
+  EXPECT_NE(lines[1].find("; lda is less than a row of the matrix;"), std::string::npos) << lines[1];
+  EXPECT_NE(lines[2].find("; ldb is less than a column of the matrix;"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find("; ldc is less than a row of the matrix;"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find("; the matrices are too large;"), std::string::npos) << lines[4];
+  EXPECT_NE(lines[5].find("; a size is not positive;"), std::string::npos) << lines[5];
 }
 
 TEST_F(Packages, LaunchNothingThatTheDeviceExcludes) {
@@ -390,6 +438,21 @@ TEST_F(Packages, RefuseCodeThatWasChanged) {
   EXPECT_EQ(run({tight(8192, 8192, 8192)}, "--launch").back(), "exact 0 rule 0 miss 0 failed 1 hits 0");
 }
 
+TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
+  const fs::path file =
+      folder_.write("b.yaml",
+                    "name: b\nfile: b.cu\nkernel: b\nbackend: cuda\n"
+                    "problem: {gemm: {m: 64, n: 64, k: 64, batch: 3, layout: {b: col}}}\nparams: {E: 1, P: [[2, 1]]}\n"
+                    "launch: {grid: [1], block: [32], cluster: P, args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
+  add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}, {"P", Pair{2, 1}}}, "b");
+  package_.name = "pack";
+  const std::string table = package::files_of(package_).at("src/table.cpp");
+  for (const char* line :
+       {"planner.cluster({2, 1});\n", "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
+        "planner.compiled(size_stride_a, tight_stride_a(sizes), \"the kernel is not told stride_a\");\n"})
+    EXPECT_NE(table.find(line), std::string::npos) << line;
+}
+
 TEST_F(Packages, SayWhatTheyCannotCompute) {
   const auto complaint = [&](const std::string& let, const std::string& more = "") {
     const fs::path file = folder_.write(
@@ -407,6 +470,15 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
     }
   };
   EXPECT_EQ(complaint("m//2"), "");
+  const fs::path custom =
+      folder_.write("c.yaml",
+                    "name: c\nfile: c.cu\nkernel: c\nbackend: cuda\nproblem: {custom: {buffers: [{name: x, type: f32, "
+                    "count: 4, role: "
+                    "out}], reference: {kernel: c, grid: [1], block: [1], args: [x]}}}\nparams: {E: 1}\n"
+                    "launch: {grid: [1], block: [32], args: [x]}\n");
+  package_ = {};
+  add(custom, {}, {{"E", std::int64_t{1}}}, "c");
+  EXPECT_THROW(package::files_of(package_), package::NotPackaged);
   EXPECT_EQ(complaint("m/2"),
             "let: X: '/' of values that depend on the sizes or the device is not known to packages; they compute with "
             "integers (a quotient is written //)");
