@@ -43,6 +43,9 @@ struct Package {
   std::vector<std::string> include;  ///< folders of the sources in which headers are looked for
 };
 
+/// A variant of each binary, in the order in which the package numbers them.
+std::vector<Variant> binaries_of(const Package& package);
+
 /// All files of a package: names relative to its folder, and contents. Throws NotPackaged.
 std::map<std::string, std::string> files_of(const Package& package);
 

@@ -1,0 +1,194 @@
+#include "package/table_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "package/cpp_text.h"
+#include "package/expression_text.h"
+
+namespace tune::package {
+namespace {
+
+/// The property of a device as CUDA's driver numbers it, or as cpu.cpp does.
+int fact_number(const std::string& name, Backend backend) {
+  static const std::map<std::string, int> kGpuFacts = {{"cooperative_launch", 95},
+                                                       {"l2_bytes", 38},
+                                                       {"max_blocks_per_multiprocessor", 106},
+                                                       {"max_registers_per_block", 12},
+                                                       {"max_shared_per_block", 97},
+                                                       {"max_shared_per_multiprocessor", 81},
+                                                       {"max_threads_per_block", 1},
+                                                       {"max_threads_per_multiprocessor", 39},
+                                                       {"multiprocessors", 16},
+                                                       {"warp_size", 10}};
+  static const std::map<std::string, int> kCpuFacts = {
+      {"cores", 0}, {"l1d_bytes", 1}, {"l2_bytes", 2}, {"l3_bytes", 3}, {"simd_bits", 4}};
+  const auto& facts = backend == Backend::cpu ? kCpuFacts : kGpuFacts;
+  const auto found = facts.find(name);
+  if (found == facts.end()) throw NotPackaged(fmt::format("device.{} is not known to packages", name));
+  return found->second;
+}
+
+class TableWriter {
+ public:
+  TableWriter(const Package& package, Numbers& numbers)
+      : package_(&package),
+        plan_(&package.variants.front().plan),
+        gemm_(std::get_if<Gemm>(&plan_->problem)),
+        binaries_(binaries_of(package)),
+        numbers_(&numbers) {}
+
+  std::string write() {
+    std::string functions, text;
+    for (std::size_t i = 0; i < package_->variants.size(); ++i)
+      functions += plan_function(package_->variants[i], fmt::format("plan_{}", i), *numbers_);
+    text +=
+        "// What was tuned, and how it is launched.\n#include \"planner.h\"\n\nnamespace tuned::@NAME@ {\ninline "
+        "namespace content_@CONTENT@ {\nnamespace {\n\n";
+    text += (gemm_ != nullptr ? distances_text() : "") + functions + "}  // namespace\n\n";
+    text += "const Entry kEntries[] = {\n";
+    for (const Entry& entry : package_->entries)
+      text += fmt::format("    {{{{{}}}, {}, {}, {}, {:.6g}, {:.6g}, {:.6g}, {:.6g}}},\n", fmt::join(entry.sizes, ", "),
+                          literal(entry.params), literal(package_->variants[entry.variant].artifact), entry.variant,
+                          entry.milliseconds, entry.low, entry.high, entry.of_vendor);
+    text += "};\nconst std::int64_t kEntrySizes[][kSizes] = {\n";
+    for (const Entry& entry : package_->entries) text += fmt::format("    {{{}}},\n", fmt::join(entry.sizes, ", "));
+    text += fmt::format("}};\nconst int kEntryCount = {};\nconst Variant kVariants[] = {{\n", package_->entries.size());
+    for (std::size_t i = 0; i < package_->variants.size(); ++i)
+      text += fmt::format("    {{plan_{}, {}, {}}},\n", i, binary_of(package_->variants[i]), first_entry(i));
+    text += "};\nconst Node kTree[] = {\n";
+    for (const Node& node : package_->tree) text += tree_node(node);
+    if (package_->tree.empty()) text += "    {-1, 0, 0, 0, -1},\n";
+    text += fmt::format("}};\nconst int kTreeCount = {};\n", package_->tree.size());
+    text += list_text("const char* const kKernels[]", numbers_->kernels);
+    text += "const int kFactNumbers[] = {";
+    for (const std::string& fact : numbers_->facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));
+    text += "-1};\n";
+    std::vector<std::string> names = {package_->device};
+    names.insert(names.end(), package_->aliases.begin(), package_->aliases.end());
+    text += list_text("const char* const kDeviceNames[]", names);
+    text += fmt::format("const char* const kArchitecture = {};\nconst int kDeviceNameCount = {};\n",
+                        literal(package_->arch), names.size());
+    text += fmt::format("const bool kZeroesC = {};\n\n", plan_->zero_c);
+    text += sizes_text();
+    return text + "}  // namespace content_@CONTENT@\n}  // namespace tuned::@NAME@\n";
+  }
+
+ private:
+  std::size_t binary_of(const Variant& variant) const {
+    return static_cast<std::size_t>(std::ranges::find(binaries_, variant.artifact, &Variant::artifact) -
+                                    binaries_.begin());
+  }
+
+  static std::string list_text(const std::string& what, const std::vector<std::string>& items) {
+    std::vector<std::string> literals;
+    for (const std::string& item : items) literals.push_back(literal(item));
+    if (literals.empty()) literals.emplace_back("\"\"");
+    return fmt::format("{} = {{{}}};\n", what, fmt::join(literals, ", "));
+  }
+
+  std::size_t first_entry(std::size_t variant) const {
+    const auto found = std::ranges::find(package_->entries, variant, &Entry::variant);
+    return found == package_->entries.end() ? 0 : static_cast<std::size_t>(found - package_->entries.begin());
+  }
+
+  std::string tree_node(const Node& node) const {
+    if (node.size.empty()) return fmt::format("    {{-1, 0, 0, 0, {}}},\n", node.variant);
+    const auto size = std::ranges::find(numbers_->sizes, node.size) - numbers_->sizes.begin();
+    return fmt::format("    {{{}, {}, {}, {}, -1}},\n", size, node.most, node.below, node.above);
+  }
+
+  /// The distances that are as close as possible.
+  std::string distances_text() const {
+    std::string text;
+    const auto add = [&](int matrix, Layout layout, int rows, int cols) {
+      const char letter = "abc"[matrix];
+      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
+      text += fmt::format("[[maybe_unused]] Integer tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n",
+                          letter, inner);
+      text += fmt::format(
+          "[[maybe_unused]] Integer tight_stride_{}(const std::int64_t* sizes) {{\n  return "
+          "add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
+          letter, outer, 4 + matrix, inner);
+    };
+    add(0, gemm_->layout_a, 0, 2);
+    add(1, gemm_->layout_b, 2, 1);
+    add(2, gemm_->layout_c, 0, 1);
+    return text + "\n";
+  }
+
+  std::string sizes_text() const {
+    std::string text = "void complete(const Sizes& sizes, std::int64_t* all) {\n";
+    for (std::size_t i = 0; i < numbers_->sizes.size(); ++i) {
+      text += fmt::format("  all[{}] = sizes.{};\n", i, member_of(numbers_->sizes[i]));
+      if (gemm_ != nullptr && i >= kDistances)
+        text += fmt::format(
+            "  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
+            "tight.value : -1;\n  }}\n",
+            i, numbers_->sizes[i]);
+    }
+    text += "}\n\nconst void* address_of(const Operands& operands, int number) {\n";
+    for (std::size_t i = 0; i + 1 < numbers_->operands.size(); ++i)
+      text += fmt::format("  if (number == {}) return operands.{};\n", i, member_of(numbers_->operands[i]));
+    text += fmt::format("  return operands.{};\n}}\n\n", member_of(numbers_->operands.back()));
+    return text + (gemm_ != nullptr ? matrices_text() : custom_text());
+  }
+
+  /// Buffers of a custom problem are as large as its expressions say, which a package does not know.
+  static std::string custom_text() {
+    return "const char* fault_of(const std::int64_t* sizes) {\n  for (int i = 0; i < kSizes; ++i)\n    if (sizes[i] < "
+           "0) "
+           "return \"a size is negative\";\n  return nullptr;\n}\n\n"
+           "std::int64_t bytes_of(const std::int64_t*, int) { return 0; }\n\n"
+           "Rows rows_of_output(const std::int64_t*) { return {}; }\n\n";
+  }
+
+  std::string matrices_text() const {
+    std::string bytes, faults;
+    const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
+      const char letter = "abc"[matrix];
+      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
+      bytes += fmt::format(
+          "  if (operand == {0})\n    bytes = multiply({1}, add(add(multiply(subtract(sizes[3], 1), sizes[{2}]), "
+          "multiply(subtract(sizes[{3}], 1), sizes[{4}])), sizes[{5}]));\n",
+          matrix, size_of(type), 7 + matrix, outer, 4 + matrix, inner);
+      faults += fmt::format(
+          "  if (bytes_of(sizes, {0}) < 0) return \"the matrices are too large\";\n"
+          "  if (!is_true(greater_equal(sizes[{1}], tight_ld{3}(sizes)))) return \"ld{3} is less than a {4} of the "
+          "matrix\";\n"
+          "  if (sizes[3] > 1 && !is_true(greater_equal(sizes[{2}], tight_stride_{3}(sizes)))) return \"stride_{3} is "
+          "less than a matrix\";\n",
+          matrix, 4 + matrix, 7 + matrix, letter, layout == Layout::row ? "row" : "column");
+    };
+    add(0, gemm_->layout_a, 0, 2, gemm_->a);
+    add(1, gemm_->layout_b, 2, 1, gemm_->b);
+    add(2, gemm_->layout_c, 0, 1, gemm_->c);
+    const int inner = gemm_->layout_c == Layout::row ? 1 : 0;
+    return fmt::format(
+        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Integer bytes = multiply({}, "
+        "sizes[{}]);  // of the bias\n{}  return bytes.valid ? bytes.value : -1;\n}}\n\n"
+        "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
+        "return "
+        "\"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
+        "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{sizes[3], sizes[{}], sizes[{}] * {}, sizes[6] * "
+        "{}, "
+        "sizes[9] * {}}};\n}}\n\n",
+        size_of(gemm_->c), gemm_->bias == Bias::row ? 1 : 0, bytes, kDistances, faults, 1 - inner, inner,
+        size_of(gemm_->c), size_of(gemm_->c), size_of(gemm_->c));
+  }
+
+  const Package* package_;
+  const Plan* plan_;
+  const Gemm* gemm_;
+  std::vector<Variant> binaries_;
+  Numbers* numbers_;
+};
+
+}  // namespace
+
+std::string table_text(const Package& package, Numbers& numbers) { return TableWriter(package, numbers).write(); }
+
+}  // namespace tune::package
