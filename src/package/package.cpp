@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <set>
 
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
@@ -67,7 +65,8 @@ class PackageWriter {
       put_cpu();
     else
       put_gpu();
-    put("CMakeLists.txt", cmake_text());
+    const std::string code = cpu_ ? cpu_libraries() : kGpuCmake;
+    files_["CMakeLists.txt"] = filled(filled(kCmake, {{"CODE", code}}), words_);
     // The hash of everything above is part of the symbols.
     platform::Hash hash;
     for (const auto* files : {&files_, &bytes_})
@@ -115,7 +114,10 @@ class PackageWriter {
         {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
         {"MOST_LAUNCHES", std::to_string(most_launches())},
         {"MOST_ARGUMENTS", std::to_string(most_arguments())},
-        {"BACKEND", cpu_ ? "CPU" : "CUDA"}};
+        {"BACKEND", cpu_ ? "CPU" : "CUDA"},
+        {"LANGUAGES", cpu_ ? "CXX" : "CXX ASM"},
+        {"SOURCES", cpu_ ? "src/cpu.cpp src/variants.cpp" : "src/gpu.cpp src/binaries.cpp src/binaries.S"},
+        {"PROGRAMS", gemm_ != nullptr ? "selftest bench" : ""}};
     if (gemm_ != nullptr) words_.merge(words_of_gemm());
   }
 
@@ -244,47 +246,6 @@ class PackageWriter {
     return word;
   }
 
-  std::string cmake_text() const {
-    std::string text = "cmake_minimum_required(VERSION 3.18)\nproject(tuned_@NAME@ LANGUAGES CXX" +
-                       std::string(cpu_ ? "" : " ASM") + ")\n\n";
-    text += "add_library(tuned_@NAME@ STATIC src/find.cpp src/table.cpp ";
-    text += cpu_ ? "src/cpu.cpp src/variants.cpp)\n" : "src/gpu.cpp src/binaries.cpp src/binaries.S)\n";
-    text +=
-        "add_library(tuned::@NAME@ ALIAS tuned_@NAME@)\n"
-        "target_compile_features(tuned_@NAME@ PUBLIC cxx_std_17)\n"
-        "target_include_directories(tuned_@NAME@ PUBLIC include PRIVATE src)\n"
-        "set_target_properties(tuned_@NAME@ PROPERTIES POSITION_INDEPENDENT_CODE ON)\n"
-        "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n  target_compile_options(tuned_@NAME@ PRIVATE "
-        "-O2)\nendif()\n";
-    if (cpu_)
-      text += cpu_libraries();
-    else
-      text +=
-          "set_source_files_properties(src/binaries.S PROPERTIES COMPILE_OPTIONS \"-I${CMAKE_CURRENT_SOURCE_DIR}\")\n"
-          "target_link_libraries(tuned_@NAME@ PUBLIC ${CMAKE_DL_LIBS})\n"
-          "# For Python, and for programs that open it at run time.\n"
-          "add_library(tuned_@NAME@_shared SHARED EXCLUDE_FROM_ALL src/find.cpp src/table.cpp src/gpu.cpp "
-          "src/binaries.cpp src/binaries.S)\n"
-          "target_compile_features(tuned_@NAME@_shared PRIVATE cxx_std_17)\n"
-          "target_include_directories(tuned_@NAME@_shared PRIVATE include src)\n"
-          "target_link_libraries(tuned_@NAME@_shared PRIVATE ${CMAKE_DL_LIBS})\n"
-          "set_target_properties(tuned_@NAME@_shared PROPERTIES LIBRARY_OUTPUT_DIRECTORY "
-          "${CMAKE_CURRENT_BINARY_DIR}/python)\n";
-    if (!cpu_ && fits_python())
-      text += "configure_file(python/tuned_@NAME@.py ${CMAKE_CURRENT_BINARY_DIR}/python/tuned_@NAME@.py COPYONLY)\n";
-    text +=
-        "find_package(Threads REQUIRED)\ntarget_link_libraries(tuned_@NAME@ PUBLIC Threads::Threads)\n\n"
-        "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
-        "  foreach(program " +
-        std::string(gemm_ != nullptr ? "selftest bench" : "") +
-        ")\n    add_executable(${program} test/${program}.cpp)\n"
-        "    target_compile_options(${program} PRIVATE -O2)\n"
-        "    target_include_directories(${program} PRIVATE src test)\n"
-        "    target_link_libraries(${program} PRIVATE tuned::@NAME@)\n  endforeach()\nendif()\n";
-    return text;
-  }
-
-  /// Each variant is a library of its own, so that inline functions of one are not taken for those of another.
   std::string cpu_libraries() const {
     std::string text, include;
     for (const std::string& folder : package_->include) include += " [==[kernel/" + folder + "]==]";
@@ -294,19 +255,11 @@ class PackageWriter {
         flags += "\n  " + shell_word(flag);
         if (flag.starts_with("-l") || flag.starts_with('/')) libraries += " [==[" + flag + "]==]";
       }
-      text += fmt::format(
-          "add_library(tuned_@NAME@_{0} SHARED src/variant_{0}.cpp)\n"
-          "set_target_properties(tuned_@NAME@_{0} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN "
-          "ON)\n"
-          "target_compile_features(tuned_@NAME@_{0} PRIVATE cxx_std_20)\n"
-          "target_include_directories(tuned_@NAME@_{0} PRIVATE{2})\n"
-          "# Whole, because CMake leaves out what is in a list twice.\n"
-          "set(flags [==[SHELL:-O3 -march=native{1}]==])\n"
-          "target_compile_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
-          "target_link_options(tuned_@NAME@_{0} PRIVATE ${{flags}})\n"
-          "target_link_libraries(tuned_@NAME@_{0} PRIVATE{3})\n"
-          "target_link_libraries(tuned_@NAME@ PRIVATE tuned_@NAME@_{0})\n",
-          i, flags, include, libraries);
+      text += filled(kCpuCmake, {{"NAME", package_->name},
+                                 {"NUMBER", std::to_string(i)},
+                                 {"INCLUDE", include},
+                                 {"FLAGS", flags},
+                                 {"LIBRARIES", libraries}});
     }
     return text;
   }

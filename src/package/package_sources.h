@@ -15,5 +15,8 @@ extern const char* const kBench;
 extern const char* const kTestDevice;
 extern const char* const kPython;
 extern const char* const kReadme;
+extern const char* const kCmake;
+extern const char* const kGpuCmake;
+extern const char* const kCpuCmake;  ///< of one variant
 
 }  // namespace tune::package
