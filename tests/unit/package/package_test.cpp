@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
   operands.A = operands.B = operands.C = memory;
   while (std::scanf("%ld %ld %ld %ld %ld %ld", &s.m, &s.n, &s.k, &s.lda, &s.ldb, &s.ldc) == 6) {
     if (launches) {
-      const package::Plan plan = package::find(s);
+      package::Plan plan = package::find(s);
+      if (std::getenv("TUNE_TEST_OTHER_DEVICE") != nullptr) plan.device = 1;
       if (plan) package::prepare(plan);
       const long before = allocations;
       const package::Error error = package::launch(plan, nullptr, operands, memory, std::size_t(1) << 40);
@@ -417,6 +418,8 @@ TEST_F(Packages, LaunchNothingThatTheDeviceExcludes) {
                        {{"TUNE_TEST_MULTIPROCESSORS", "114"}, {"TUNE_TEST_CARD", "NVIDIA H100 PCIe"}});
   EXPECT_EQ(few.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
   EXPECT_NE(few[0].find("all parts of all tiles run at the same time"), std::string::npos) << few[0];
+  const auto another = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_OTHER_DEVICE", "1"}});
+  EXPECT_EQ(another[0].substr(0, another[0].find(';')), "the current device is not the one that the plan is for");
   const auto older = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_CAPABILITY", "80"}});
   EXPECT_EQ(older.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
   EXPECT_NE(older[0].find("for another architecture"), std::string::npos) << older[0];
