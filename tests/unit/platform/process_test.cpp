@@ -333,13 +333,18 @@ TEST(Capture, KeepsHeadAndTail) {
   EXPECT_EQ(capture.text(), "ab\n... 100 bytes cut ...\nyz");
 }
 
+cpu_set_t core_of_this_thread() {
+  cpu_set_t core;
+  CPU_ZERO(&core);
+  CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &core);
+  return core;
+}
+
 /// Two threads that compute on one core, until this ends.
 class Crowd {
  public:
   Crowd() {
-    cpu_set_t core;
-    CPU_ZERO(&core);
-    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &core);
+    const cpu_set_t core = core_of_this_thread();
     for (std::thread& thread : threads_) {
       thread = std::thread([this] {
         while (!done_) {
@@ -373,8 +378,15 @@ TEST(ThreadDelays, AreOfAllThreads) {
 
 TEST(Processes, TellWhatAChildWaitedForACore) {
   if (!platform::RunDelay("/proc/thread-self/schedstat").is_known()) GTEST_SKIP() << "the system does not say";
-  const platform::Finished finished = platform::run(shell("i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done"));
-  EXPECT_GT(finished.use.waited_seconds, 0) << "each start of a thread waits a little";
+  // The shell and its loops inherit the one core of the thread that starts them.
+  platform::Finished finished;
+  std::thread([&] {
+    const cpu_set_t core = core_of_this_thread();
+    ::pthread_setaffinity_np(::pthread_self(), sizeof core, &core);
+    finished = platform::run(
+        shell("count() { i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; }; count & count & count; wait"));
+  }).join();
+  EXPECT_GT(finished.use.waited_seconds, 0) << "three loops share a core";
   EXPECT_LE(finished.use.waited_seconds, finished.use.seconds + 1);
 }
 
