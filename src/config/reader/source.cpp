@@ -79,7 +79,9 @@ void require_tuning_file(const std::filesystem::path& path) {
                     "to resume that run, repeat its command",
                     path.string()));
   if (is_one_of(suffix, {".csv", ".gz", ".bz2"})) fail("this is no tuning file; " + if_recorded(path));
-  if (is_one_of(suffix, {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp", ".py", ".sh"}))
+  if (is_one_of(suffix, {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c"}))
+    fail(fmt::format("this is a source file; tune init {} writes a tuning file for its kernel", path.string()));
+  if (is_one_of(suffix, {".cuh", ".h", ".hpp", ".py", ".sh"}))
     fail(fmt::format("this is a source file; write a tuning file in YAML that names it, with file: {}",
                      path.filename().string()));
 }

@@ -222,8 +222,7 @@ TEST_F(Mistakes, AFileOfAnotherKindIsNamed) {
       refused({"cache.json"}),
       "tune: error: cache.json: this is no tuning file, which has name, file and params; " + recorded + "cache.json\n");
   EXPECT_EQ(refused({"gemm.cpp"}),
-            "tune: error: gemm.cpp: this is a source file; write a tuning file in YAML that names it, with file: "
-            "gemm.cpp\n");
+            "tune: error: gemm.cpp: this is a source file; tune init gemm.cpp writes a tuning file for its kernel\n");
   sandbox_.write("bench", "#!/bin/sh\n");
   EXPECT_EQ(refused({"bench"}),
             "tune: error: bench: this is a program; to tune its command line, write that behind --, as in tune --tune "

@@ -1,0 +1,179 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "commands/commands.h"
+#include "commands/init/draft.h"
+#include "commands/messages.h"
+#include "commands/tune/rules.h"
+#include "config/reader/load.h"
+#include "exec/workers.h"
+#include "model/program.h"
+#include "model/values/escaped_text.h"
+#include "platform/files/file.h"
+#include "platform/files/streams.h"
+#include "platform/store/store.h"
+
+namespace tune::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `tune init`: writes a tuning file for a kernel from what its source says, counts its specs and builds one.
+/// none_valid: that spec does not build.
+struct InitOptions {
+  fs::path source;
+  std::optional<fs::path> output;
+  std::optional<std::string> kernel, arch;
+};
+
+void bind(cli::Command& command, InitOptions& options) {
+  command.path("SOURCE", options.source, "FILE", "The kernel: .cu, .hip or a C++ file").required();
+  command.path("--output,-o", options.output, "FILE", "The tuning file to write (default: beside the source)");
+  command.text("--kernel", options.kernel, "NAME", "The function to tune, if the source has several");
+  command.text("--arch", options.arch, "NAME", "The architecture to build for, as in sm_90a; needed without a GPU");
+}
+
+class Init {
+ public:
+  explicit Init(const InitOptions& options) : options_(&options), backend_(backend_of(options.source)) {}
+
+  ExitCode run() {
+    const fs::path yaml = options_->output.value_or(fs::path(options_->source).replace_extension(".yaml"));
+    std::error_code ignored;
+    if (fs::exists(fs::symlink_status(yaml, ignored)))
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{} exists and is not overwritten; name another file with -o", yaml.string()));
+    const KernelSource source = read_kernel_source(options_->source, is_gpu(backend_));
+    const Kernel& kernel = chosen_kernel(source);
+    const fs::path folder = yaml.parent_path().empty() ? fs::path(".") : yaml.parent_path();
+    const std::string file = fs::proximate(options_->source, folder).string();
+    const Draft draft = draft_tuning_file(source, kernel, {kernel.name, file, is_gpu(backend_)});
+    platform::write_file(yaml, draft.yaml);
+    describe(source, kernel, draft, yaml);
+    return try_out(yaml);
+  }
+
+ private:
+  static Backend backend_of(const fs::path& source) {
+    const auto language = language_of(source);
+    if (!language)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: tune init reads kernels in .cu, .hip and C++ files", source.string()));
+    return *language == Language::cuda ? Backend::cuda : *language == Language::hip ? Backend::hip : Backend::cpu;
+  }
+
+  [[noreturn]] void fail(const std::string& text) const {
+    throw Error(ExitCode::bad_input, options_->source.string() + ": " + text);
+  }
+
+  const Kernel& chosen_kernel(const KernelSource& source) const {
+    std::vector<std::string> names;
+    for (const Kernel& kernel : source.kernels)
+      if (kernel.has_c_linkage) names.push_back(kernel.name);
+    if (names.empty()) explain_missing(source);
+    const auto chosen = std::ranges::find_if(source.kernels, [&](const Kernel& kernel) {
+      return kernel.has_c_linkage && kernel.name == options_->kernel.value_or(kernel.name) &&
+             (options_->kernel || !is_reference(kernel, names));
+    });
+    if (chosen == source.kernels.end())
+      fail(fmt::format("there is no kernel '{}'; the file has {}", *options_->kernel, fmt::join(names, ", ")));
+    return *chosen;
+  }
+
+  /// Whether it is called after another kernel, as softmax_simple is.
+  static bool is_reference(const Kernel& kernel, const std::vector<std::string>& names) {
+    return std::ranges::any_of(names, [&](const std::string& other) {
+      return other != kernel.name && kernel.name.find(other) != std::string::npos;
+    });
+  }
+
+  [[noreturn]] void explain_missing(const KernelSource& source) const {
+    if (source.kernels.empty() && is_gpu(backend_)) fail("there is no __global__ function in it");
+    if (source.kernels.empty())
+      fail("there is no function that is defined as extern \"C\"; write that before the one to tune");
+    const Kernel& kernel = source.kernels.front();
+    if (kernel.is_template)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}:{}: '{}' is a template, which has no name to find it by; add an extern \"C\" "
+                              "__global__ function that calls it with macros as its arguments",
+                              options_->source.string(), kernel.line, kernel.name));
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}:{}: write extern \"C\" before '{}', so that it is found by its name",
+                            options_->source.string(), kernel.line, kernel.name));
+  }
+
+  void describe(const KernelSource& source, const Kernel& kernel, const Draft& draft, const fs::path& yaml) const {
+    std::vector<std::string> arguments;
+    for (const KernelArgument& argument : kernel.arguments) arguments.push_back(argument.name);
+    std::string text =
+        fmt::format("{}: kernel {}({})\n", options_->source.string(), kernel.name, fmt::join(arguments, ", "));
+    std::vector<std::string> macros;
+    for (const BuildMacro& macro : source.macros)
+      macros.push_back(macro.value.empty() ? macro.name
+                                           : fmt::format("{} (in the source {})", macro.name, macro.value));
+    if (!macros.empty())
+      text += fmt::format("{}: parameters by macros: {}\n", options_->source.string(), fmt::join(macros, ", "));
+    if (draft.parameters == 0) {
+      text += fmt::format("note: {} has no macro that a build could define, so there is nothing to choose from yet; ",
+                          options_->source.string());
+      text += source.fixed_numbers.empty()
+                  ? "use a name such as TILE where a number stands today, and add TILE: [8, 16, 32] to params\n"
+                  : fmt::format("candidates, once their definitions are removed or stand behind #ifndef: {}\n",
+                                fmt::join(source.fixed_numbers, ", "));
+    }
+    if (source.line_of_host_code > 0 && is_gpu(backend_))
+      text += fmt::format(
+          "note: {}:{}: this is host code, which the compiler of kernels does not accept; put it into "
+          "another file, or between #ifndef {} and #endif\n",
+          options_->source.string(), source.line_of_host_code,
+          backend_ == Backend::cuda ? "__CUDACC_RTC__" : "__HIPCC_RTC__");
+    text += fmt::format("{}: {} parameter{}, {} guess{} to check\n", yaml.string(), draft.parameters,
+                        draft.parameters == 1 ? "" : "s", draft.guesses, draft.guesses == 1 ? "" : "es");
+    platform::print(with_escapes(text));
+  }
+
+  ExitCode try_out(const fs::path& yaml) const {
+    if (const ExitCode code = tune({yaml.string(), "--dry-run", "--quiet"}); code != ExitCode::ok) return code;
+    std::vector<std::string> build = {yaml.string(), "--build-only", "--max-evals", "1"};
+    if (const auto arch = architecture()) {
+      build.emplace_back("--arch");
+      build.push_back(*arch);
+    }
+    const ExitCode code = tune(build);
+    if (code == ExitCode::ok)
+      platform::print(with_escapes(
+          fmt::format("next: check the guesses in {}, then: tune {} --tune\n", yaml.string(), yaml.string())));
+    return code;
+  }
+
+  /// Where there is no GPU, one has to be named.
+  std::optional<std::string> architecture() const {
+    if (options_->arch || !is_gpu(backend_)) return options_->arch;
+    exec::Workers workers = find_workers();
+    if (workers.probe_compiler(backend_).no_device.empty()) return std::nullopt;
+    const std::string arch = backend_ == Backend::cuda ? "sm_80" : "gfx90a";
+    platform::print(fmt::format("no GPU is here: a spec is built for {}; --arch names another\n", arch));
+    return arch;
+  }
+
+  static ExitCode tune(const std::vector<std::string>& words) {
+    std::vector<const char*> argv = {"tune"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    return (*read_command_line(static_cast<int>(argv.size()), argv.data()))();
+  }
+
+  const InitOptions* options_;
+  Backend backend_;
+};
+
+ExitCode init(const InitOptions& options) { return Init(options).run(); }
+
+}  // namespace
+
+extern const cli::CommandSpec kInit =
+    cli::command_spec<InitOptions, bind, init>("init", "Write a tuning file for a kernel from its source, and try it");
+
+}  // namespace tune::commands

@@ -1,0 +1,86 @@
+#include "commands/init/names_and_types.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+namespace tune::commands {
+
+Elements elements_of(const std::string& type) {
+  static const std::map<std::string, const char*> kTypes = {
+      {"float", "f32"},          {"double", "f64"},         {"half", "f16"},
+      {"__half", "f16"},         {"_Float16", "f16"},       {"__nv_bfloat16", "bf16"},
+      {"nv_bfloat16", "bf16"},   {"hip_bfloat16", "bf16"},  {"__hip_bfloat16", "bf16"},
+      {"__nv_fp8_e4m3", "e4m3"}, {"__nv_fp8_e5m2", "e5m2"}, {"int", "s32"},
+      {"int32_t", "s32"},        {"std::int32_t", "s32"},   {"unsigned", "s32"},
+      {"unsigned int", "s32"},   {"uint32_t", "s32"},       {"char", "s8"},
+      {"signed char", "s8"},     {"int8_t", "s8"},          {"std::int8_t", "s8"},
+      {"unsigned char", "s8"},   {"uint8_t", "s8"}};
+  if (const auto known = kTypes.find(type); known != kTypes.end()) return {known->second};
+  if (type.size() > 1 && type.back() >= '2' && type.back() <= '4') {
+    const std::string base = type.substr(0, type.size() - 1);
+    if (base == "__nv_bfloat16" || base == "half" || base == "__half" || base == "float" || base == "double" ||
+        base == "int" || base == "char")
+      return {kTypes.at(base), type.back() - '0'};
+    if (base == "__nv_bfloat16_" || base == "nv_bfloat16") return {"bf16", type.back() - '0'};
+  }
+  return {"f32", 1, true};
+}
+
+const char* scalar_of(const std::string& type) {
+  static const std::map<std::string, const char*> kScalars = {{"int", "i32"},
+                                                              {"unsigned", "i32"},
+                                                              {"unsigned int", "i32"},
+                                                              {"int32_t", "i32"},
+                                                              {"uint32_t", "i32"},
+                                                              {"uint", "i32"},
+                                                              {"std::int32_t", "i32"},
+                                                              {"std::uint32_t", "i32"},
+                                                              {"long", "i64"},
+                                                              {"long long", "i64"},
+                                                              {"size_t", "i64"},
+                                                              {"std::size_t", "i64"},
+                                                              {"int64_t", "i64"},
+                                                              {"uint64_t", "i64"},
+                                                              {"std::int64_t", "i64"},
+                                                              {"std::uint64_t", "i64"},
+                                                              {"unsigned long", "i64"},
+                                                              {"ptrdiff_t", "i64"},
+                                                              {"unsigned long long", "i64"},
+                                                              {"long int", "i64"},
+                                                              {"float", "f32"},
+                                                              {"double", "f64"}};
+  const auto known = kScalars.find(type);
+  return known == kScalars.end() ? nullptr : known->second;
+}
+
+bool is_whole_number(const std::string& type) {
+  const char* scalar = scalar_of(type);
+  return scalar != nullptr && scalar[0] == 'i';
+}
+
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+bool mentions(const std::string& expression, const std::string& name) {
+  const auto in_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (std::size_t at = expression.find(name); at != std::string::npos; at = expression.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !in_word(expression[at - 1])) && (end == expression.size() || !in_word(expression[end])))
+      return true;
+  }
+  return false;
+}
+
+bool is_number(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool is_thread_count(const std::string& name) {
+  const std::string text = in_lower_case(name);
+  return text == "threads" || text == "num_threads" || text == "nthreads" || text == "n_threads";
+}
+
+}  // namespace tune::commands

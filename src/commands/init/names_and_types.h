@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+namespace tune::commands {
+
+// What types and names of C, C++, CUDA and HIP mean for a tuning file.
+
+/// The elements of a tuning file that make one of the source's.
+struct Elements {
+  const char* type = "f32";
+  int lanes = 1;
+  bool is_guess = false;
+};
+Elements elements_of(const std::string& type);
+
+/// How a tuning file passes a number of this type: i32, i64, f32 or f64; null: it cannot.
+const char* scalar_of(const std::string& type);
+bool is_whole_number(const std::string& type);
+
+std::string in_lower_case(std::string text);
+/// Whether an expression names it.
+bool mentions(const std::string& expression, const std::string& name);
+bool is_number(const std::string& text);
+/// Whether it is called as what says with how many threads a kernel for the CPU runs.
+bool is_thread_count(const std::string& name);
+
+}  // namespace tune::commands

@@ -1,0 +1,57 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/init/tokens.h"
+
+namespace tune::commands {
+
+/// A static_assert.
+struct Assertion {
+  Tokens condition;
+  std::string because;
+};
+
+struct KernelArgument {
+  std::string type;  ///< as it is written, without `const` and `*`: `unsigned int`, `float4`
+  std::string name;
+  bool is_pointer = false, is_const = false;
+  bool is_tensor_map = false;  ///< `const __grid_constant__ CUtensorMap`; it counts as a pointer, too
+  int line = 0;
+};
+
+struct Kernel {
+  std::string name;
+  int line = 0;
+  bool has_c_linkage = false;  ///< is in extern "C"
+  bool is_template = false;
+  std::vector<KernelArgument> arguments;
+  Tokens body;
+  Tokens launch_bounds;  ///< what is in the brackets of __launch_bounds__
+};
+
+/// A name that the source uses and does not define, or that it defines only if the build does not.
+struct BuildMacro {
+  std::string name;
+  std::string value = {};  ///< that of the source, behind #ifndef; empty: there is none
+};
+
+/// What a source file and the headers beside it say, as far as that can be told without a compiler.
+struct KernelSource {
+  std::vector<Kernel> kernels;  ///< __global__ functions on GPUs, extern "C" ones on the CPU
+  std::vector<BuildMacro> macros;
+  std::map<std::string, Tokens> constants;  ///< of `#define NAME ...` and `constexpr int NAME = ...;`
+  std::vector<Assertion> assertions;
+  std::vector<std::string> fixed_numbers;  ///< `TILE (line 3)`: constants that could be parameters
+  Tokens code;                             ///< of all files, with what pragmas and definitions name
+  bool uses_openmp = false;
+  int line_of_host_code = 0;  ///< of the first launch with <<< >>> or main; 0: there is none
+};
+
+/// Throws Error(bad_input) if the file cannot be read.
+KernelSource read_kernel_source(const std::filesystem::path& file, bool for_gpu);
+
+}  // namespace tune::commands

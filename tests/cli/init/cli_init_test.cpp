@@ -1,0 +1,119 @@
+// tune init: the tuning files that it writes run as they are, and what it cannot read it says.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "platform/files/file.h"
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_init_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Init : public testing::Test {
+ protected:
+  std::string copy(const std::string& file) const {
+    const fs::path from = fs::path(TUNE_SOURCE_DIR) / file;
+    sandbox_.write(from.filename().string(), platform::read_file(from));
+    return from.filename().string();
+  }
+
+  /// The error of a source that cannot be used.
+  std::string refusal(const std::string& name, const std::string& text, std::vector<std::string> options = {}) const {
+    sandbox_.write(name, text);
+    options.insert(options.begin(), {"init", name});
+    const Result result = sandbox_.tune(options);
+    EXPECT_EQ(result.code, 2) << result.out << result.err;
+    EXPECT_FALSE(fs::exists((sandbox_.folder() / name).replace_extension(".yaml"))) << "nothing is written";
+    return result.err;
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Init, WritesAFileThatTunesAKernelForTheCpu) {
+  struct Case {
+    const char *kernel, *yaml;
+    std::vector<std::string> sizes;
+  };
+  for (const Case& each : {Case{"blur.cpp", "blur.yaml", {"--problem", "height=256", "--problem", "width=256"}},
+                           Case{"dot.c", "dot.yaml", {"--problem", "rows=256", "--problem", "cols=256"}},
+                           Case{"gemm_blocked.cpp", "gemm_blocked.yaml", {"-m", "64", "-n", "64", "-k", "64"}}}) {
+    const Result written = sandbox_.tune({"init", copy(std::string("tests/kernels/init/") + each.kernel)});
+    ASSERT_EQ(written.code, 0) << written.out << written.err;
+    EXPECT_TRUE(has(written.out, std::string("next: check the guesses in ") + each.yaml + ", then: tune " + each.yaml +
+                                     " --tune\n"));
+    std::vector<std::string> words = {each.yaml, "--tune", "--quiet", "--max-evals", "3"};
+    words.insert(words.end(), each.sizes.begin(), each.sizes.end());
+    const Result tuned = sandbox_.tune(words);
+    EXPECT_EQ(tuned.code, 0) << tuned.out << tuned.err;
+    EXPECT_EQ(tuned.out.find("failed"), std::string::npos) << tuned.out;
+    EXPECT_EQ(tuned.out.find("wrong"), std::string::npos) << tuned.out;
+    EXPECT_NE(tuned.out.find("top_spec_idx: "), std::string::npos) << tuned.out;
+  }
+}
+
+// Those of demo/ have rules of their own that no source tells: their files are read, and list specs.
+TEST_F(Init, WritesAFileThatIsReadForEachKernelOfTheDemo) {
+  for (const char* kernel : {"gemm_cpu.cpp", "hotspot.cu", "hotspot.cpp", "copy.cu", "gemm_simt.cu", "gemm_mma.cu",
+                             "gemm_wgmma.cu", "hopper/hopper.cu", "gemm_mfma.hip"}) {
+    const std::string yaml = std::string(fs::path(kernel).filename()) + ".yaml";
+    const std::string source = (fs::path(TUNE_SOURCE_DIR) / "demo" / kernel).string();
+    sandbox_.tune({"init", source, "-o", yaml});
+    const Result listed = sandbox_.tune({yaml, "--dry-run", "--quiet"});
+    EXPECT_EQ(listed.code, 0) << kernel << ": " << listed.out << listed.err;
+  }
+}
+
+TEST_F(Init, BuildsASpecForAGpuThatNeedNotBeHere) {
+  const std::string kernel = copy("tests/kernels/init/softmax.cu");
+  const Result result = sandbox_.tune({"init", kernel, "--arch", "sm_90"});
+  if (result.code == 4) GTEST_SKIP() << "no NVRTC: " << result.err;
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(result.out,
+                  "softmax.cu: kernel softmax(x, y, rows, cols)\n"
+                  "softmax.cu: parameters by macros: BLOCK\n"
+                  "softmax.yaml: 1 parameter, 7 guesses to check\n"
+                  "Number of valid specs: 5\n"));
+  EXPECT_TRUE(has(result.out, "Number of valid built specs: 1 (out of 1)\n"));
+}
+
+TEST_F(Init, OverwritesNothing) {
+  copy("tests/kernels/init/dot.c");
+  sandbox_.write("dot.yaml", "mine");
+  const Result result = sandbox_.tune({"init", "dot.c"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err, "tune: error: dot.yaml exists and is not overwritten; name another file with -o\n");
+  EXPECT_EQ(sandbox_.read("dot.yaml"), "mine");
+}
+
+TEST_F(Init, SaysWhatASourceLacks) {
+  EXPECT_EQ(refusal("a.cu", "__global__ void\nk(float* x) {}\n"),
+            "tune: error: a.cu:2: write extern \"C\" before 'k', so that it is found by its name\n");
+  EXPECT_EQ(refusal("b.cu", "template <int N> __global__ void k(float* x) {}\n")
+                .find("tune: error: b.cu:1: 'k' is a template, which has no name to find it by; add an extern \"C\""),
+            0u);
+  EXPECT_EQ(refusal("c.cu", "void f() {}\n"), "tune: error: c.cu: there is no __global__ function in it\n");
+  EXPECT_EQ(refusal("d.cpp", "void k(float* x) {}\n"),
+            "tune: error: d.cpp: there is no function that is defined as extern \"C\"; write that before the one to "
+            "tune\n");
+  EXPECT_EQ(refusal("e.cpp", "extern \"C\" void f(float* x) {}\nextern \"C\" void g(float* x) {}\n", {"--kernel", "h"}),
+            "tune: error: e.cpp: there is no kernel 'h'; the file has f, g\n");
+  EXPECT_EQ(refusal("f.py", "print(1)\n"), "tune: error: f.py: tune init reads kernels in .cu, .hip and C++ files\n");
+  EXPECT_NE(sandbox_.tune({"init", "none.cu"}).err.find("tune: error: none.cu: "), std::string::npos);
+}
+
+TEST_F(Init, SaysWhatCouldBecomeAParameter) {
+  sandbox_.write("k.cpp",
+                 "#define TILE 16\nextern \"C\" void k(float* x, int n) {\n"
+                 "  for (int i = 0; i < n; i += TILE) x[i] = 1;\n}\n");
+  const Result result = sandbox_.tune({"init", "k.cpp"});
+  EXPECT_TRUE(has(result.out,
+                  "note: k.cpp has no macro that a build could define, so there is nothing to choose from yet; "
+                  "candidates, once their definitions are removed or stand behind #ifndef: TILE (line 1)\n"));
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_init_test

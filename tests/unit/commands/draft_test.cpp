@@ -1,0 +1,181 @@
+// Tuning files that are written from the source of a kernel: tests/kernels/init has kernels in the styles of others.
+#include "commands/init/draft.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "model/values/error.h"
+#include "platform/files/file.h"
+
+namespace tune::commands::draft_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kKernels = fs::path(TUNE_SOURCE_DIR) / "tests/kernels/init";
+
+bool is_gpu_source(const fs::path& file) { return file.extension() == ".cu" || file.extension() == ".hip"; }
+
+Draft draft_of(const fs::path& file, std::size_t kernel = 0) {
+  const KernelSource source = read_kernel_source(file, is_gpu_source(file));
+  return draft_tuning_file(source, source.kernels.at(kernel), {"k", file.filename().string(), is_gpu_source(file)});
+}
+
+/// What a section has under this key, without its comment.
+std::string value(const Draft& draft, const std::string& key) {
+  const std::string begin = "\n  " + key + ": ";
+  const auto at = draft.yaml.find(begin);
+  if (at == std::string::npos) return "none";
+  const auto from = at + begin.size();
+  const std::string line = draft.yaml.substr(from, draft.yaml.find('\n', from) - from);
+  const std::string text = line.substr(0, line.find("  #"));
+  return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
+TEST(Draft, HasTheLaunchThatTheKernelIndexesFor) {
+  struct Case {
+    const char *file, *grid, *block, *args;
+  };
+  for (const Case& each : std::initializer_list<Case>{
+           {"vector_add.cu", "[\"ceil_div(n, BLOCK)\"]", "[BLOCK]", "[c, a, b, n]"},
+           {"saxpy.cu", "[\"ceil_div(n, THREADS*PER_THREAD)\"]", "[THREADS]", "[{i64: n}, {f32: 1.0}, x, y]"},
+           {"softmax.cu", "[rows]", "[BLOCK]", "[x, y, rows, cols]"},
+           {"transpose.cu", "[\"ceil_div(width, TILE_DIM)\", \"ceil_div(height, TILE_DIM)\"]", "[TILE_DIM, BLOCK_ROWS]",
+            "[odata, idata, width, height]"},
+           {"matmul_naive.cu", "[\"ceil_div(n, BLOCK_X)\", \"ceil_div(m, BLOCK_Y)\"]", "[BLOCK_X, BLOCK_Y]",
+            "[A, B, C, m, n, k]"},
+           {"sgemm_tiled.cu", "[\"ceil_div(n, BN)\", \"ceil_div(m, BM)\"]", "[(BM//TM)*(BN//TN)]",
+            "[m, n, k, alpha, A, B, beta, C]"},
+           {"stencil.cu", "[\"ceil_div(w, block_size_x*work_per_thread)\", \"ceil_div(h, block_size_y)\"]",
+            "[block_size_x, block_size_y]", "[y, x, w, h]"},
+           {"layernorm.cu", "[rows]", "[NUM_THREADS]", "[input, gamma, beta, output, rows, hidden, {f32: 1.0}]"},
+           {"vectorized.hip", "[\"ceil_div(count, BLOCK_SIZE)\"]", "[BLOCK_SIZE]", "[in, out, {f32: 1.0}, count]"},
+           {"blur.cpp", "none", "none", "[image, result, height, width]"},
+           {"dot.c", "none", "none", "[matrix, vector, result, rows, cols]"},
+           {"gemm_blocked.cpp", "none", "none", "[A, B, C, m, n, k, THREADS]"}}) {
+    SCOPED_TRACE(each.file);
+    const Draft draft = draft_of(kKernels / each.file);
+    EXPECT_EQ(value(draft, "grid"), each.grid);
+    EXPECT_EQ(value(draft, "block"), each.block);
+    EXPECT_EQ(value(draft, "args"), each.args);
+  }
+}
+
+TEST(Draft, HasTheParametersThatTheSourceLeavesOpen) {
+  const Draft saxpy = draft_of(kKernels / "saxpy.cu");
+  EXPECT_EQ(value(saxpy, "THREADS"), "[128, 256, 512]") << "around the number in the source";
+  EXPECT_NE(saxpy.yaml.find("\ndefault: {THREADS: 256, PER_THREAD: 4}\n"), std::string::npos) << saxpy.yaml;
+  EXPECT_EQ(value(draft_of(kKernels / "softmax.cu"), "BLOCK"), "{pow2: [64, 1024]}");
+  EXPECT_EQ(value(draft_of(kKernels / "vector_add.cu"), "$BLOCK"), "{pow2: [64, 1024]}") << "the launch chooses it";
+  EXPECT_EQ(value(draft_of(kKernels / "blur.cpp"), "NUM_THREADS"), "[1, 2, 4, 8]") << "it is in a pragma alone";
+  EXPECT_EQ(value(draft_of(kKernels / "gemm_blocked.cpp"), "$THREADS"), "[1, 2, 4, 8]") << "it is an argument";
+  EXPECT_EQ(draft_of(kKernels / "sgemm_tiled.cu").parameters, 5);
+}
+
+TEST(Draft, HasTheBuffersThatAreIndexed) {
+  const std::string layernorm = draft_of(kKernels / "layernorm.cu").yaml;
+  for (const char* buffer :
+       {"{name: input, type: f16, count: rows*hidden, role: in}", "{name: gamma, type: f16, count: hidden, role: in}",
+        "{name: output, type: f16, count: rows*hidden, role: out}"})
+    EXPECT_NE(layernorm.find(buffer), std::string::npos) << layernorm;
+  EXPECT_NE(draft_of(kKernels / "saxpy.cu").yaml.find("{name: y, type: f32, count: n, role: inout}"),
+            std::string::npos);
+  EXPECT_NE(draft_of(kKernels / "vectorized.hip").yaml.find("{name: out, type: f32, count: 4*count, role: out}"),
+            std::string::npos);
+  EXPECT_NE(draft_of(kKernels / "dot.c").yaml.find("{name: result, type: f64, count: rows, role: out}"),
+            std::string::npos);
+}
+
+class DraftOfText : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path write(const std::string& name, const std::string& text) const {
+    platform::write_file(folder_ / name, text);
+    return folder_ / name;
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / "draft_test";
+};
+
+TEST_F(DraftOfText, TakesConstraintsFromAssertions) {
+  const Draft draft = draft_of(write("k.cu",
+                                     "constexpr int kRows = BM / TM;\n"
+                                     "static_assert(kRows % 8 == 0 && BM <= 256, \"whole warps\");\n"
+                                     "static_assert(MODE == 3 || MODE == 5, \"there are two\");\n"
+                                     "static_assert(sizeof(int) == 4);\n"
+                                     "extern \"C\" __global__ void k(float* x, int n) {\n"
+                                     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                     "  if (i < n) x[i] = BM + TM + MODE;\n}\n"));
+  EXPECT_NE(draft.yaml.find("  - (BM//TM)%8 == 0 and BM <= 256  # whole warps\n"), std::string::npos) << draft.yaml;
+  EXPECT_EQ(value(draft, "MODE"), "[3, 5]");
+  EXPECT_EQ(draft.yaml.find("sizeof"), std::string::npos);
+}
+
+TEST_F(DraftOfText, CallsATransposedOperandOfAProductSo) {
+  const Draft draft =
+      draft_of(write("k.cpp",
+                     "extern \"C\" void k(const float* a, const float* b, float* c, int m, int n, int k) {\n"
+                     "  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j) {\n"
+                     "      float sum = 0;\n"
+                     "      for (int p = 0; p < k; ++p) sum += a[i * k + p] * b[j * k + p];\n"
+                     "      c[i * n + j] = sum;\n    }\n}\n"));
+  EXPECT_NE(draft.yaml.find("layout: {a: row, b: col, c: row}"), std::string::npos) << draft.yaml;
+}
+
+TEST_F(DraftOfText, ReadsNoNamesOfTheLanguageAsParameters) {
+  const Draft draft =
+      draft_of(write("k.cu",
+                     "#include <cuda_fp16.h>\n#define HALF(x) ((x) / 2)\n"
+                     "struct alignas(16) Pack { float data[4]; };\n"
+                     "enum class Mode { fast, exact };\n"
+                     "template <typename T, int N> __device__ T total(T (&values)[N]) {\n"
+                     "  T sum{}; for (const T& each : values) sum += each; return sum; }\n"
+                     "extern \"C\" __global__ void k(const float4* __restrict__ x, float* y, size_t n) {\n"
+                     "  const auto [a, b] = make_pair(1, 2);\n"
+                     "  float values[4] = {INFINITY, FLT_MAX, 0.f, 1e-3f}; uint32_t u = 0x1f;\n"
+                     "  const size_t i = size_t(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+                     "  if (i >= n) return;\n"
+                     "  y[i] = x[i].x + total(values) + HALF(u) + a + b + warpSize;\n}\n"));
+  EXPECT_EQ(draft.parameters, 1) << draft.yaml;
+  EXPECT_EQ(value(draft, "$BLOCK"), "{pow2: [64, 1024]}");
+}
+
+TEST_F(DraftOfText, NamesAnArgumentThatCannotBePassed) {
+  const fs::path file = write("k.cpp", "extern \"C\" void k(float* x,\n    Options options) { x[0] = options.a; }\n");
+  try {
+    draft_of(file);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what())
+                  .find("k.cpp:2: the argument options is of type 'Options', which a tuning file "
+                        "cannot pass"),
+              0u)
+        << error.what();
+  }
+}
+
+// Half of a source is read as far as it goes: none of its ends is one too many.
+TEST_F(DraftOfText, OfABrokenSourceEndsWithoutAFault) {
+  int drafts = 0;
+  for (const auto& entry : fs::directory_iterator(kKernels)) {
+    const std::string text = platform::read_file(entry.path());
+    for (std::size_t length = 0; length < text.size(); length += 31) {
+      for (const std::string& end : {std::string(), std::string("}"), std::string(")))};")}) {
+        const fs::path file = write("k" + entry.path().extension().string(), text.substr(0, length) + end);
+        const KernelSource source = read_kernel_source(file, is_gpu_source(file));
+        for (const Kernel& kernel : source.kernels) try {
+            drafts += draft_tuning_file(source, kernel, {"k", "k", is_gpu_source(file)}).yaml.empty() ? 0 : 1;
+          } catch (const Error&) {
+          }
+      }
+    }
+  }
+  EXPECT_GT(drafts, 100);
+}
+
+}  // namespace
+}  // namespace tune::commands::draft_test
