@@ -142,7 +142,7 @@ TEST(Manual, ItsLinksLeadSomewhere) {
                                  root / "configs/recorded/README.md",
                                  root / "tests/bench/README.md",
                                  root / "tests/campaigns/README.md"};
-  for (const auto& entry : fs::directory_iterator(root / "docs"))
+  for (const auto& entry : fs::recursive_directory_iterator(root / "docs"))
     if (entry.is_regular_file()) pages.push_back(entry.path());
   static const std::regex kLink("\\]\\(([^)#:]*)(#[^)]*)?\\)");
   int links = 0;
