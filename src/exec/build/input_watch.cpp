@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "model/values/error.h"
@@ -45,10 +46,16 @@ void InputWatch::check_unbuilt() {
   if (is_run_as_it_is_) unchanged_content();
 }
 
+/// Whether a known file has the same name. A build of a copy of these files, in another folder, has the same key.
+bool InputWatch::has_namesake(const fs::path& file) const {
+  return std::ranges::any_of(known_, [&](const fs::path& known) { return known.filename() == file.filename(); });
+}
+
 void InputWatch::note_reads(const std::vector<std::string>& files) {
   std::vector<std::string> unknown;
+  const bool is_of_copy = std::ranges::none_of(files, [&](const std::string& file) { return known_.contains(file); });
   for (const std::string& file : files)
-    if (!known_.contains(file)) unknown.push_back(file);
+    if (!known_.contains(file) && !(is_of_copy && has_namesake(file))) unknown.push_back(file);
   if (unknown.empty() || std::exchange(warned_, true)) return;
   const std::size_t others = unknown.size() - 1;
   observer_->warning(fmt::format(

@@ -26,6 +26,7 @@ class InputWatch {
 
  private:
   std::optional<platform::WatchedFiles::Change> unchanged_content();
+  bool has_namesake(const std::filesystem::path& file) const;
 
   platform::WatchedFiles files_;
   std::set<std::filesystem::path> known_;  ///< where links of `files_` lead to

@@ -186,6 +186,12 @@ TEST_F(Stale, NothingIsSaidOfOrdinaryBuilds) {
   sandbox_.write("gemm.cpp", "#include <vector>\n#include \"inc/extra.h\"\n" + sandbox_.read("gemm.cpp"));
   sandbox_.write("inc/extra.h", "");
   EXPECT_EQ(sandbox_.tune({"gemm.yaml"}).err.find("builds read"), std::string::npos);
+  // A copy in another folder gets the same build, which read the files of the first.
+  for (const char* file : {"gemm.yaml", "gemm.cpp", "inc/extra.h"})
+    sandbox_.write(std::string("copy/") + file, sandbox_.read(file));
+  const Result copied = sandbox_.tune({"copy/gemm.yaml", "--output", "copied"});
+  EXPECT_EQ(copied.err.find("builds read"), std::string::npos) << copied.err;
+  EXPECT_EQ(sandbox_.artifacts(), 4) << "of the four values of BM";
   write_timed("", "#include <tune/bench.h>\n#define NUMBER 3");
   EXPECT_EQ(sandbox_.tune({"p.yaml", "--output", "out"}).err.find("builds read"), std::string::npos);
 }
