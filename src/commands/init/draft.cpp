@@ -38,7 +38,9 @@ bool is_workspace(const KernelArgument& argument) {
 
 /// The name of a file as a value in YAML, where `$` begins a variable.
 std::string as_yaml(const std::string& file) {
-  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '/' || c == '-'; };
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '/' || c == '-';
+  };
   if (std::ranges::all_of(file, is_plain)) return file;
   std::string text = "'";
   for (const char c : file) text += c == '\'' ? "\'\'" : c == '$' ? "$$" : std::string(1, c);
@@ -230,7 +232,7 @@ class Writer {
       return guessed("    reference: {spec: " + first_values() + "}",
                      "this spec is right; a simple kernel would be surer");
     if (!request_->for_gpu)
-      return guessed(fmt::format("    reference: {{kernel: {}, args: {}}}", reference->name, arguments()),
+      return guessed(fmt::format("    reference: {{kernel: {}, args: {}}}", reference->name, arguments("1")),
                      "it computes the same");
     const Indexing indexing(*source_, *reference);
     std::vector<std::string> grid, block;
@@ -378,8 +380,6 @@ class Writer {
     if (is_leading_dimension(argument.name)) {
       value = is_gemm_ ? in_lower_case(argument.name) : sizes_.empty() ? "1" : sizes_.back();
       if (is_gemm_ && value != "lda" && value != "ldb" && value != "ldc") value = "n";
-    } else if (is_thread_count(argument.name)) {
-      value = "THREADS";
     } else if (is_gemm_ && (in_lower_case(value) == "alpha" || in_lower_case(value) == "beta")) {
       return in_lower_case(value);
     } else if (type[0] == 'f') {
@@ -390,9 +390,11 @@ class Writer {
     return type == "i32" ? value : fmt::format("{{{}: {}}}", type, value);
   }
 
-  std::string arguments() const {
+  /// `threads`: for the argument that says how many there are.
+  std::string arguments(const std::string& threads = "THREADS") const {
     std::vector<std::string> texts;
-    for (const KernelArgument& argument : kernel_->arguments) texts.push_back(argument_text(argument));
+    for (const KernelArgument& argument : kernel_->arguments)
+      texts.push_back(!argument.is_pointer && is_thread_count(argument.name) ? threads : argument_text(argument));
     return fmt::format("[{}]", fmt::join(texts, ", "));
   }
 
@@ -490,7 +492,7 @@ class Writer {
       const bool known = !run_time && std::ranges::any_of(source_->macros, [&](const BuildMacro& each) {
         return each.name == name && !each.value.empty();
       });
-      guessed(fmt::format("  {}: {}", name, values), run_time ? "the launch chooses it; it is no macro"
+      guessed(fmt::format("  {}: {}", name, values), run_time ? "an argument or the launch has it; it is no macro"
                                                      : known  ? "around the value in the source"
                                                               : "the values");
     }

@@ -300,9 +300,9 @@ bool Indexing::is_read(const std::string& buffer) const {
     if (!pointers.contains(body_[i].text) || body_[i + 1].is("=")) continue;
     const bool makes_pointer = body_[i - 1].is("=") && (body_[i + 1].is("+") || body_[i + 1].is(";"));
     if (makes_pointer) continue;
-    if (!body_[i + 1].is("[")) return true;
-    const std::size_t end = closing(body_, i + 1);
-    if (end + 1 >= body_.size() || !body_[end + 1].is("=")) return true;
+    // The first use decides: `y[i] = x[i]` or `y[i] = y[i] + x[i]`.
+    const std::size_t end = body_[i + 1].is("[") ? closing(body_, i + 1) : body_.size();
+    return end + 1 >= body_.size() || !body_[end + 1].is("=") || depends_on(pointers, end + 2);
   }
   return false;
 }

@@ -20,10 +20,11 @@ struct Uses {
 
 bool is_condition(const Tokens& code, std::size_t i) {
   const Token &before = code[i - 1], &next = code[i + 1];
+  const auto joins = [](const Token& token) { return token.is("&&") || token.is("||") || token.is("!"); };
   if (before.is("!") || next.is("?")) return true;
-  const bool begins = before.is("(") && i >= 2 && (code[i - 2].is("if") || code[i - 2].is("constexpr"));
-  const auto ends = {")", "==", "!=", ">", "&&", "||"};
-  return begins && std::ranges::any_of(ends, [&](const char* sign) { return next.is(sign); });
+  if (before.is("(") && i >= 2 && (code[i - 2].is("if") || code[i - 2].is("constexpr")))
+    return joins(next) || next.is(")") || next.is("==") || next.is("!=") || next.is(">");
+  return (joins(before) || before.is("(")) && (joins(next) || (joins(before) && next.is(")")));
 }
 
 Uses uses_of(const std::string& name, const Tokens& code) {
@@ -114,6 +115,8 @@ std::string guess_values(const BuildMacro& macro, const KernelSource& source, co
     if (mentions(dimension.elements, macro.name))
       return dimension.elements == macro.name ? "[32, 64, 128]" : "[1, 2, 4]";
   if (uses.as_condition && !uses.as_step && !uses.otherwise) return "[0, 1]";
+  const bool is_vector = name.find("lane") != std::string::npos || name.find("simd") != std::string::npos;
+  if (is_vector && !launch.for_gpu) return "[4, 8, 16, 32]";
   const bool is_tile = name.find("tile") != std::string::npos || name.find("block") != std::string::npos;
   if (uses.as_step || is_tile) return launch.for_gpu ? "[8, 16, 32]" : "[16, 32, 64, 128, 256]";
   return "[1, 2, 4, 8]";
