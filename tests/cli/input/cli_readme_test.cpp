@@ -10,12 +10,14 @@
 namespace tune::cli::cli_readme_test {
 namespace {
 
-// The text between ```text and ``` of the README in the block that has this command.
-std::string transcript(const std::string& command) {
-  const std::string readme = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md");
-  const auto begin = readme.rfind("```text\n", readme.find("\n$ " + command)), end = readme.find("```", begin + 3);
+std::string page(const std::string& file) { return platform::read_file(std::string(TUNE_SOURCE_DIR) + "/" + file); }
+
+// The text between ```text and ``` of a page in the block that has this command.
+std::string transcript(const std::string& file, const std::string& command) {
+  const std::string text = page(file);
+  const auto begin = text.rfind("```text\n", text.find("$ " + command)), end = text.find("```", begin + 3);
   EXPECT_NE(end, std::string::npos);
-  return readme.substr(begin, end - begin);
+  return text.substr(begin, end - begin);
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -25,7 +27,7 @@ std::vector<std::string> words_of(const std::string& line) {
 
 // A result's lines by what they are: numbers masked, the table's rows as one, and without what depends on the figures
 // (progress before the verdict, how many rows there are, ties and early stops with their legends, whether there is
-// room for `+- %`, and how much there is for the title of the names).
+// room for `iters` and `+- %`, and how much there is for the title of the names).
 std::vector<std::string> structure(const std::string& text) {
   static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
   static const std::regex kKept(
@@ -45,7 +47,8 @@ std::vector<std::string> structure(const std::string& text) {
     if (words[0] == "mesh_idx") {
       std::string columns;
       for (const std::string& word : words)
-        columns += word == words[1] || word == "note" || word == "+-" || word == "%" ? "" : word + " ";
+        columns +=
+            word == words[1] || word == "note" || word == "iters" || word == "+-" || word == "%" ? "" : word + " ";
       line = columns;
     } else if (words[0] == "-" || std::isdigit(static_cast<unsigned char>(words[0][0])) != 0) {
       line = "row";
@@ -59,24 +62,24 @@ std::vector<std::string> structure(const std::string& text) {
   return lines;
 }
 
-TEST(Readme, ShowsWhatARealRunPrints) {
+TEST(Manual, ShowsWhatARealRunPrints) {
   Sandbox sandbox;
   InTerminal real(sandbox,
                   {"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/gemm_cpu.yaml", "--tune", "--top", "10",
                    "--output", "out", "-m", "64", "-n", "64", "-k", "64"},
                   80);
   ASSERT_EQ(real.code(), 0) << real.text();
-  const auto shown = structure(transcript("tune --yaml"));
+  const auto shown = structure(transcript("docs/tutorial.md", "tune --yaml"));
   EXPECT_GT(shown.size(), 20u);
   EXPECT_EQ(shown, structure(without_escapes(real.text())));
 }
 
-TEST(Readme, ShowsHowACommandIsTuned) {
+TEST(Manual, ShowsHowACommandIsTuned) {
   Sandbox sandbox;
   std::string numbers;
   for (int i = 0; i < 20000; ++i) numbers += std::to_string(i) + "\n";
   sandbox.write("numbers.txt", numbers);
-  const std::string shown = transcript("tune --tune --param");
+  const std::string shown = transcript("docs/programs.md", "tune --tune --param");
   const auto line = shown.find("$ tune ") + 7;
   const Result real = sandbox.tune(words_of(shown.substr(line, shown.find('\n', line) - line)));
   ASSERT_EQ(real.code, 0) << real.err;
@@ -84,11 +87,11 @@ TEST(Readme, ShowsHowACommandIsTuned) {
   EXPECT_EQ(structure(shown), structure(real.out));
 }
 
-// The lines of the README's blocks of commands that need no device.
+// The lines of a page's blocks of commands that need no device.
 std::vector<std::vector<std::string>> commands_on_recordings() {
-  std::istringstream readme(platform::read_file(std::string(TUNE_SOURCE_DIR) + "/README.md"));
+  std::istringstream lines(page("docs/search.md"));
   std::vector<std::vector<std::string>> commands;
-  for (std::string line; std::getline(readme, line);) {
+  for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("tune ") || line.find("configs/recorded/") == std::string::npos) continue;
     const auto words = words_of(line.substr(0, line.find(" #")));
     commands.emplace_back(words.begin() + 1, words.end());
@@ -111,7 +114,7 @@ std::set<std::string> anchors(const std::filesystem::path& page) {
   return all;
 }
 
-TEST(Readme, ItsCommandsOnRecordingsRun) {
+TEST(Manual, ItsCommandsOnRecordingsRun) {
   Sandbox sandbox;
   for (const char* folder : {"configs", "demo"})
     std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/" + folder, sandbox.folder() / folder);
@@ -122,6 +125,34 @@ TEST(Readme, ItsCommandsOnRecordingsRun) {
     EXPECT_EQ(result.code, 0) << command.back() << "\n" << result.err;
     EXPECT_NE(result.out, "");
   }
+}
+
+// The steps of "Your own kernel", as they stand there: each command and what it prints, with other numbers.
+TEST(Readme, ShowsTheStepsFromAKernelToALibrary) {
+  Sandbox sandbox;
+  sandbox.write("softmax.cpp", page("demo/softmax.cpp"));
+  const auto dedented = [](const std::string& text) { return std::regex_replace(text, std::regex("\n   "), "\n"); };
+  const auto plain = [](const std::string& text) { return std::regex_replace(masked(text), std::regex(" +"), " "); };
+  const auto shown = [&](const std::string& command) {
+    const std::string text = plain(dedented(transcript("README.md", command)));
+    return text.substr(text.find('\n', text.find("$ ")) + 1);
+  };
+  const auto printed = [&](std::vector<std::string> words) {
+    const Result result = sandbox.tune(words);
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    return plain(result.out);
+  };
+  EXPECT_EQ(shown("tune init"), printed({"init", "softmax.cpp"}));
+  EXPECT_EQ(shown("tune softmax.yaml --dry-run"), printed({"softmax.yaml", "--dry-run", "--quiet"}));
+  InTerminal tuned(sandbox,
+                   {"softmax.yaml", "--tune", "--output", "best/softmax", "--top", "5", "--problem", "rows=64",
+                    "--problem", "cols=64", "--filter", "LANES=16"},
+                   80);
+  ASSERT_EQ(tuned.code(), 0) << tuned.text();
+  EXPECT_EQ(structure(dedented(transcript("README.md", "tune softmax.yaml --tune"))),
+            structure(without_escapes(tuned.text())));
+  EXPECT_EQ(printed({"package", "best/softmax.yaml", "--yaml", "softmax.yaml", "-o", "softmax"}).substr(0, 33),
+            shown("tune package").substr(0, 33));
 }
 
 TEST(Readme, TheExampleOfATuningFileRuns) {
@@ -158,10 +189,10 @@ TEST(Manual, ItsLinksLeadSomewhere) {
   EXPECT_GT(links, 100);
 }
 
-TEST(Readme, ShowsWhatASimulatedAuditPrints) {
+TEST(Manual, ShowsWhatASimulatedAuditPrints) {
   Sandbox sandbox;
   std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
-  const std::string reference = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/search.md");
+  const std::string reference = page("docs/search.md");
   const auto begin = reference.find("$ tune audit "), line = reference.find('\n', begin);
   ASSERT_NE(begin, std::string::npos);
   auto command = words_of(reference.substr(begin, line - begin));
@@ -174,26 +205,26 @@ TEST(Readme, ShowsWhatASimulatedAuditPrints) {
 TEST(Manual, ShowsWhatEarlierRunsPrint) {
   Sandbox sandbox;
   std::filesystem::create_directory_symlink(std::string(TUNE_SOURCE_DIR) + "/configs", sandbox.folder() / "configs");
-  const std::string page = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/earlier-runs.md");
+  const std::string text = page("docs/earlier-runs.md");
   int transcripts = 0;
-  for (auto begin = page.find("\n$ tune show "); begin != std::string::npos;
-       begin = page.find("\n$ tune show ", begin)) {
-    const auto line = page.find('\n', ++begin);
-    auto command = words_of(page.substr(begin, line - begin));
+  for (auto begin = text.find("\n$ tune show "); begin != std::string::npos;
+       begin = text.find("\n$ tune show ", begin)) {
+    const auto line = text.find('\n', ++begin);
+    auto command = words_of(text.substr(begin, line - begin));
     command.erase(command.begin(), command.begin() + 2);
-    EXPECT_EQ(page.substr(line + 1, page.find("```", line) - line - 1), sandbox.tune(command).out);
+    EXPECT_EQ(text.substr(line + 1, text.find("```", line) - line - 1), sandbox.tune(command).out);
     ++transcripts;
   }
   EXPECT_EQ(transcripts, 4);
 }
 
-TEST(Readme, NamesEveryOption) {
+TEST(Manual, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
   for (const char* command : {"audit", "merge", "lookup", "cover", "export", "show", "cache"})
     help += Sandbox().tune({command, "--help"}).out;
   std::string reference;
-  for (const char* page : {"options", "search", "dispatch", "earlier-runs"})
-    reference += platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/" + page + ".md");
+  for (const char* name : {"options", "search", "dispatch", "earlier-runs"})
+    reference += page(std::string("docs/") + name + ".md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {
