@@ -126,12 +126,20 @@ struct CostRule {
   std::optional<Expression> time;  ///< a formula that takes the place of the model's
 };
 
+/// A source of `file: [a.cu, b.cu]`.
+struct CandidateFile {
+  std::string name;            ///< as it is written
+  std::filesystem::path path;  ///< absolute
+};
+
 /// A tuning file, understood: everything relative is resolved, every expression is parsed, nothing has been run.
 struct Plan {
   std::string name;
   std::filesystem::path yaml;   ///< the (first) tuning file, absolute
   std::filesystem::path file;   ///< kernel or program, absolute; empty: `build.run` names an installed command
   std::string file_as_written;  ///< for the heading; of a command, its words
+  /// Of several sources: the parameter kFileParameter has their names, and `file` is the first. Empty: there is one.
+  std::vector<CandidateFile> candidates;
   Backend backend = Backend::cpu;
   std::string kernel;  ///< empty: program mode
   Problem problem;

@@ -18,6 +18,20 @@ bool needs_build(const std::filesystem::path& file, const std::vector<std::strin
   return !build_command.empty() || language_of(file);
 }
 
+std::vector<std::filesystem::path> files_of(const Plan& plan) {
+  std::vector<std::filesystem::path> files;
+  for (const CandidateFile& file : plan.candidates) files.push_back(file.path);
+  if (files.empty() && !plan.file.empty()) files.push_back(plan.file);
+  return files;
+}
+
+const std::filesystem::path& file_of(const Plan& plan, std::span<const Setting> params) {
+  const auto chosen = std::ranges::find(params, kFileParameter, &Setting::name);
+  if (chosen == params.end()) return plan.file;
+  const auto file = std::ranges::find(plan.candidates, to_text(chosen->value), &CandidateFile::name);
+  return file == plan.candidates.end() ? plan.file : file->path;
+}
+
 Placeholders values_in_commands(const Space& space, const Spec& spec) {
   Placeholders values;
   const auto add = [&](const Setting& setting) {
@@ -32,8 +46,11 @@ Placeholders values_in_commands(const Space& space, const Spec& spec) {
 Words arguments_of(const Plan& plan, const Spec& spec) {
   const bool is_built = !plan.kernel.empty() || needs_build(plan.file, plan.build.command);
   Words words;
+  const auto is_choice_of_file = [&](const Setting& setting) {
+    return !plan.candidates.empty() && setting.name == kFileParameter;
+  };
   for (const Setting& setting : spec.params)
-    if ((setting.run_time || !is_built) && !uses(plan.build.run, setting.name))
+    if ((setting.run_time || !is_built) && !uses(plan.build.run, setting.name) && !is_choice_of_file(setting))
       words.push_back("--" + setting.name + "=" + to_text(setting.value));
   return words;
 }

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ std::optional<Language> language_of(const std::filesystem::path& file);
 /// Whether program mode builds `file`: there is a build.command or a default rule. If not, the file itself is run (a
 /// script or an executable), and gets all parameters as arguments.
 bool needs_build(const std::filesystem::path& file, const std::vector<std::string>& build_command);
+
+/// The parameter that chooses among the sources of `file: [a.cu, b.cu]`.
+inline constexpr const char* kFileParameter = "file";
+/// All sources of a plan; none of an installed command.
+std::vector<std::filesystem::path> files_of(const Plan& plan);
+/// The source of a spec.
+const std::filesystem::path& file_of(const Plan& plan, std::span<const Setting> params);
 
 /// What the names of parameters and derived values stand for in commands. An empty value is no word at all.
 Placeholders values_in_commands(const Space& space, const Spec& spec);

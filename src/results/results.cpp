@@ -250,7 +250,7 @@ config::BestResult Results::best(const Device& device) const {
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
   best.vendor_library = rules_.vendor_library;
-  best.source_hash = rules_.source_hash;
+  if (rules_.source_hash) best.source_hash = rules_.source_hash(best.winner);
   return best;
 }
 

@@ -25,9 +25,9 @@ struct ResultsRules {
   TimeRule time = {};                ///< by which the sweep's times were chosen
   std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
   std::string vendor_library = {};
-  std::string source_hash = {};
-  std::filesystem::path csv = {};  ///< the file that will have all specs; empty: none
-  int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
+  std::function<std::string(const Spec&)> source_hash = {};  ///< of the source of a spec; empty: there is none
+  std::filesystem::path csv = {};                            ///< the file that will have all specs; empty: none
+  int width = 0;  ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;
   Demands demands = {};
   bool judged = false;     ///< the text begins with a verdict

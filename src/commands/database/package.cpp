@@ -18,6 +18,7 @@
 #include "exec/device/measure_service.h"
 #include "exec/request/spec_launches.h"
 #include "model/command.h"
+#include "model/program.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "package/cpp_text.h"
@@ -161,7 +162,7 @@ class Packer {
     if (candidate.artifact.empty()) candidate.refusal = "there is no hash of the binary that was timed";
     candidate.loaded = std::make_unique<config::Loaded>(plan_->at(candidate.sizes));
     try {
-      auto spec = candidate.loaded->plan.space.at(candidate.params);
+      auto spec = candidate.loaded->plan.space.at(plan_->settings_in(*candidate.loaded, candidate.params));
       if (const auto* rejection = std::get_if<Rejection>(&spec))
         candidate.refusal = "the tuning file excludes it: " + rejection->reason;
       else
@@ -201,7 +202,7 @@ class Packer {
     const auto& artifact = std::get<exec::Artifact>(result);
     candidate.built = artifact.path;
     if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
-      const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
+      const bool same_source = group_->source.empty() || candidate.requests->has_source(group_->source);
       candidate.refusal =
           same_source
               ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
@@ -296,14 +297,15 @@ class Packer {
 
   void add_sources(package::Package& package) const {
     const Plan& plan = candidates_.front().loaded->plan;
-    const platform::Sources sources = exec::sources_of(plan);
-    fs::path root = plan.file.parent_path();
+    const fs::path& source = file_of(plan, candidates_.front().spec.params);  // a group has one
+    const platform::Sources sources = exec::sources_of(plan, source);
+    fs::path root = source.parent_path();
     const auto is_below = [](const fs::path& file, const fs::path& folder) {
       return !file.lexically_relative(folder).string().starts_with("..");
     };
     std::vector<fs::path> include;
     for (const fs::path& folder : plan.build.include)
-      if (std::ranges::any_of(sources.texts, [&](const auto& source) { return is_below(source.first, folder); }))
+      if (std::ranges::any_of(sources.texts, [&](const auto& each) { return is_below(each.first, folder); }))
         include.push_back(folder.lexically_normal());
     const auto raise_above = [&](const fs::path& path) {
       while (!is_below(path, root)) root = root.parent_path();
@@ -311,7 +313,7 @@ class Packer {
     for (const auto& [file, text] : sources.texts) raise_above(file);
     std::ranges::for_each(include, raise_above);
     for (const fs::path& folder : include) package.include.push_back(folder.lexically_relative(root).string());
-    package.main_name = plan.file.lexically_relative(root).string();
+    package.main_name = source.lexically_relative(root).string();
     for (const auto& [file, text] : sources.texts)
       package.sources.push_back({file.lexically_relative(root).string(), text});
   }

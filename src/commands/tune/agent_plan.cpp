@@ -10,6 +10,7 @@
 #include "exec/cluster/cluster.h"
 #include "exec/cluster/cluster_executor.h"
 #include "model/device_setting.h"
+#include "model/program.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
@@ -109,11 +110,12 @@ exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, con
     inputs.add(yaml);
     folders.insert(full_path(yaml).parent_path());
   }
-  if (!plan.file.empty()) {
-    inputs.add(plan.file);
-    folders.insert(plan.file.parent_path());
+  for (const fs::path& file : files_of(plan)) {
+    inputs.add(file);
+    folders.insert(file.parent_path());
   }
-  for (const auto& [path, text] : exec::sources_of(plan).texts) inputs.add(path, text, folders);
+  for (const fs::path& file : files_of(plan))
+    for (const auto& [path, text] : exec::sources_of(plan, file).texts) inputs.add(path, text, folders);
   for (const fs::path& file : plan.build.depends) inputs.add(file);
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.add(baseline.file);

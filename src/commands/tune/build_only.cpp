@@ -8,6 +8,7 @@
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "exec/build/kept_files.h"
+#include "model/program.h"
 #include "platform/files/streams.h"
 #include "report/failure_summary.h"
 #include "report/text_page.h"
@@ -31,7 +32,7 @@ void keep(const report::BuildRow& row, exec::MeasureService& service) {
   const Failure* failure = row.loss ? std::get_if<Failure>(&*row.loss) : nullptr;
   if (service.options().keep.empty() || (failure != nullptr && failure->stage == Stage::start)) return;
   const std::filesystem::path folder = service.options().keep / std::to_string(row.spec.mesh_idx);
-  const std::filesystem::path& source = service.requests().plan().file;
+  const std::filesystem::path& source = file_of(service.requests().plan(), row.spec.params);
   const auto* artifact = std::get_if<exec::Artifact>(service.builds().find(row.spec));
   const std::filesystem::path built = artifact != nullptr ? artifact->path : "";
   if (failure != nullptr) return exec::keep_files(folder, built, source, *failure);

@@ -9,6 +9,7 @@
 #include "commands/tune/rules.h"
 #include "commands/tune/tune_rules.h"
 #include "exec/request/spec_launches.h"
+#include "model/program.h"
 #include "platform/files/streams.h"
 #include "recording/journal.h"
 #include "report/failure_summary.h"
@@ -36,7 +37,8 @@ class Check {
   Check(const TuneOptions& options, Target& target) {
     const Plan& plan = target.plan();
     std::error_code ignored;
-    if (plan.backend == Backend::program || !fs::is_regular_file(plan.file, ignored)) return;
+    const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, ignored); };
+    if (plan.backend == Backend::program || !std::ranges::all_of(files_of(plan), is_there)) return;
     const auto builder = target.machine.builder(plan.backend);
     requests_.emplace(plan, builder.value_or(wire::Hello{}), options.search.seed);
     if (!builder) return;
@@ -81,9 +83,10 @@ class Check {
 std::vector<std::string> what_is_missing(const Plan& plan) {
   std::vector<std::string> texts = missing_programs(plan);
   std::error_code ignored;
-  if (!plan.file.empty() && !fs::is_regular_file(plan.file, ignored))
-    texts.push_back(
-        fmt::format("{}: there is no file {}, which a run needs", plan.yaml.filename().string(), plan.file.string()));
+  for (const fs::path& file : files_of(plan))
+    if (!fs::is_regular_file(file, ignored))
+      texts.push_back(
+          fmt::format("{}: there is no file {}, which a run needs", plan.yaml.filename().string(), file.string()));
   return texts;
 }
 

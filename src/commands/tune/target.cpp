@@ -46,7 +46,7 @@ void require_programs(const Plan& plan) {
 
 std::vector<std::filesystem::path> input_files(const TuneOptions& options, const Plan& plan) {
   std::vector<std::filesystem::path> inputs = options.yaml;
-  if (!plan.file.empty()) inputs.push_back(plan.file);
+  std::ranges::copy(files_of(plan), std::back_inserter(inputs));
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
   for (const auto& file : {options.shapes, options.device_file, options.baseline})
     if (file) inputs.push_back(*file);

@@ -74,7 +74,10 @@ class FileReader {
     const Node* file = top_->require("file");
     if (file == nullptr) return section_;
     const Node* chosen = file->is_mapping() ? choose(*file, wanted) : file;
-    if (chosen != nullptr) read_path(*chosen);
+    if (chosen != nullptr && chosen->is_list())
+      read_candidates(*chosen, kernel_mode);
+    else if (chosen != nullptr)
+      read_path(*chosen);
     section_.backend = kernel_mode ? kernel_backend(*file, wanted) : program_backend(*file, wanted);
     return section_;
   }
@@ -135,6 +138,31 @@ class FileReader {
                                         ? ""
                                         : "; placeholders are replaced in run, prepare and cleanup, not in file"));
     }
+  }
+
+  /// Of a list. They are built alike, so they are in one language.
+  void read_candidates(const Node& list, bool kernel_mode) {
+    if (!kernel_mode)
+      diagnostics_->add(list.place,
+                        "several files need 'kernel:'; of programs, make the name a parameter, as in run: [python3, "
+                        "'{script}'] and params: {script: [a.py, b.py]}");
+    if (list.items.empty()) diagnostics_->add(list.place, "file names no source");
+    for (const Node& item : list.items) {
+      read_path(item);
+      const bool is_known =
+          std::ranges::find(section_.candidates, item.text, &CandidateFile::name) != section_.candidates.end();
+      if (is_known) diagnostics_->add(item.place, fmt::format("file names '{}' more than once", item.text));
+      section_.candidates.push_back({item.text, section_.file});
+      if (section_.file.extension() != section_.candidates.front().path.extension())
+        diagnostics_->add(item.place, fmt::format("'{}' and '{}' are not in one language; all files of a list are",
+                                                  section_.candidates.front().name, item.text));
+    }
+    if (section_.candidates.empty()) return;
+    section_.file = section_.candidates.front().path;
+    section_.as_written = section_.candidates.front().name;
+    for (std::size_t i = 1; i < section_.candidates.size(); ++i)
+      section_.as_written += ", " + section_.candidates[i].name;
+    if (section_.candidates.size() == 1) section_.candidates.clear();
   }
 
   std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {

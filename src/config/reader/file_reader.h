@@ -15,6 +15,7 @@ struct FileSection {
   std::vector<Backend> others;     ///< backends of the file's other sources
   std::filesystem::path file;      ///< absolute; empty: `run` names an installed command
   std::string as_written;
+  std::vector<CandidateFile> candidates = {};  ///< of a list of files, of which `file` is the first
 };
 
 /// Reads `file:`, `backend:` and whether there is `kernel:`. `auto` goes by suffix, and in a mapping by what is present

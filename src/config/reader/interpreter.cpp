@@ -76,6 +76,7 @@ void Interpreter::read_heading() {
   file_ = read_file_section(top_, source_.folder, options_);
   plan_.file = file_.file;
   plan_.file_as_written = file_.as_written;
+  plan_.candidates = file_.candidates;
   plan_.backend = file_.backend.value_or(Backend::automatic);
   // Without a backend the names of any backend may be meant, so they are not reported.
   if (!file_.backend) file_.others = {Backend::cuda, Backend::hip, Backend::cpu, Backend::program};
@@ -101,7 +102,8 @@ void Interpreter::read_space() {
   if (params == nullptr) return;
   const bool is_compiled = language_of(plan_.file).has_value();
   params_ = read_params(
-      *params, [this](const std::string& name) { return owner_of(name, plan_); },
+      plan_.candidates.empty() ? *params : with_files(*params),
+      [this](const std::string& name) { return owner_of(name, plan_); },
       [&](const Parameter& parameter) {
         return !is_of_a_device(parameter.name) && (!program_mode() || (is_compiled && !parameter.run_time));
       },
@@ -116,6 +118,27 @@ void Interpreter::read_space() {
   for (const char* key : {"constraints", "rules"}) {
     if (const Node* node = top_.find(key)) read_constraints(*node);
   }
+}
+
+/// The parameters, after the one that chooses the source.
+Node Interpreter::with_files(Node params) {
+  Node names = make_list({});
+  for (const CandidateFile& file : plan_.candidates) names.items.push_back(make_text(file.name, params.place));
+  const auto add = [&](Node& mapping) {
+    if (!mapping.is_mapping()) return;
+    const auto taken =
+        std::ranges::find(mapping.entries, kFileParameter, [](const Entry& each) { return each.key.text; });
+    if (taken != mapping.entries.end())
+      return diagnostics_.add(taken->key.place,
+                              "'file' is the parameter that chooses among the files of 'file'; rename this one");
+    Entry entry{make_text(std::string("$") + kFileParameter, params.place), names};
+    mapping.entries.insert(mapping.entries.begin(), std::move(entry));
+  };
+  if (params.is_list())
+    std::ranges::for_each(params.items, add);
+  else
+    add(params);
+  return params;
 }
 
 void Interpreter::read_derived() {

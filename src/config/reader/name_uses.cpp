@@ -136,7 +136,7 @@ class Uses {
   /// The sources for all backends: a name that only another one uses is used.
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> files = plan_->build.depends;
-    files.push_back(plan_->file);
+    std::ranges::copy(files_of(*plan_), std::back_inserter(files));
     const Node* file = source_->root.find("file");
     Diagnostics reported;
     for (const Entry& entry : file != nullptr ? file->entries : std::vector<Entry>())

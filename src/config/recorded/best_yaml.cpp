@@ -9,6 +9,7 @@
 #include "config/reader/file_reader.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/values.h"
+#include "model/program.h"
 #include "model/statistics/objective.h"
 
 namespace tune::config {
@@ -105,7 +106,8 @@ class BestWriter {
   Node params() const {
     Node node = block();
     for (const Setting& setting : result_.winner.params) {
-      node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+      if (plan_.candidates.empty() || setting.name != kFileParameter)  // `file:` says it
+        node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
     }
     return node;
   }
@@ -113,6 +115,8 @@ class BestWriter {
   /// A path relative to the new folder. What environment variables stand for is this machine's own business, so they
   /// are kept.
   Node relocate(Node node) const {
+    for (Node& item : node.items) item = relocate(std::move(item));
+    if (node.is_list()) return node;
     const std::filesystem::path moved = source_.folder.lexically_relative(folder_);
     if (const auto path = literal_path(node.text)) {
       node.text = without_references(join(source_.folder, *path).lexically_relative(folder_).string());
@@ -124,8 +128,19 @@ class BestWriter {
 
   Node file(Node node) const {
     if (node.is_scalar()) return relocate(std::move(node));
+    if (!plan_.candidates.empty()) return chosen_file(std::move(node));
     if (plan_.backend == Backend::program) return relocate(make_text(plan_.file_as_written, {}));
     for (Entry& entry : node.entries) entry.value = relocate(std::move(entry.value));
+    return node;
+  }
+
+  /// Of several files that of the winner, for its backend.
+  Node chosen_file(Node node) const {
+    const auto winner = std::ranges::find(result_.winner.params, kFileParameter, &Setting::name);
+    const Node file = relocate(make_text(to_text(winner->value), {}));
+    if (node.is_list()) return file;
+    for (Entry& entry : node.entries)
+      entry.value = entry.key.text == to_text(plan_.backend) ? file : relocate(std::move(entry.value));
     return node;
   }
 

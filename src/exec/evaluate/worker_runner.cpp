@@ -8,6 +8,7 @@
 #include "exec/build/kept_files.h"
 #include "exec/device/queue_rules.h"
 #include "exec/request/spec_launches.h"
+#include "model/program.h"
 
 namespace tune::exec {
 namespace {
@@ -388,7 +389,8 @@ void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {
   const auto& folder = service_->options().keep;
   if (!folder.empty())
-    keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact, service_->requests().plan().file, failure);
+    keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact,
+               file_of(service_->requests().plan(), task.spec.params), failure);
 }
 
 }  // namespace tune::exec

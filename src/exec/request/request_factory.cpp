@@ -53,35 +53,59 @@ std::string version_behind(const std::filesystem::path& program) try {
   return "";
 }
 
-platform::SourceHash hash_of_sources(const Plan& plan) {
-  if (plan.file.empty()) return hash_of_programs(plan);
-  const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, plan.file);
-  platform::SourceHash result = platform::hash_sources(plan.file, search);
+platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::path& file) {
+  if (file.empty()) return hash_of_programs(plan);
+  const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, file);
+  platform::SourceHash result = platform::hash_sources(file, search);
   for (const std::filesystem::path& program : search.named)
     if (const std::string version = version_behind(program); !version.empty())
       result.named = platform::Hash().add(result.named).add(version).hex();
-  for (const std::filesystem::path& file : plan.build.depends) result.files.identity(file);
+  for (const std::filesystem::path& needed : plan.build.depends) result.files.identity(needed);
   return result;
 }
 
 }  // namespace
 
-platform::Sources sources_of(const Plan& plan) {
-  if (plan.file.empty()) return {};
-  return platform::read_sources(plan.file, platform::header_search(plan.build, plan.backend, plan.file));
+platform::Sources sources_of(const Plan& plan, const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  return platform::read_sources(file, platform::header_search(plan.build, plan.backend, file));
 }
 
 RequestFactory::RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_t seed)
     : plan_(&plan),
       hello_(std::move(hello)),
       seed_(seed),
-      has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)),
-      sources_(hash_of_sources(plan)),
-      identity_(plan, hello_, seed, sources_) {}
+      has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)) {
+  std::vector<std::filesystem::path> files = files_of(plan);
+  if (files.empty()) files.emplace_back();
+  for (const std::filesystem::path& file : files) {
+    platform::SourceHash hash = hash_of_source(plan, file);
+    Identity identity(plan, hello_, seed, hash);
+    files_.add(hash.files);
+    sources_.push_back({file, std::move(hash), std::move(identity)});
+  }
+}
+
+const RequestFactory::Source& RequestFactory::source_of(const Spec& spec) const {
+  return *std::ranges::find(sources_, file_of(*plan_, spec.params), &Source::file);
+}
+
+std::string RequestFactory::source_hash() const {
+  if (sources_.size() == 1) return sources_.front().hash.hex;
+  platform::Hash hash;
+  for (const Source& source : sources_) hash.add(source.hash.hex);
+  return hash.hex();
+}
+
+bool RequestFactory::has_source(const std::string& hash) const {
+  return std::ranges::any_of(sources_, [&](const Source& source) { return source.hash.hex == hash; });
+}
 
 std::string RequestFactory::remark() const {
-  if (sources_.macro_include.empty() || !plan_->build.depends.empty()) return {};
-  return sources_.macro_include +
+  const auto found =
+      std::ranges::find_if(sources_, [](const Source& each) { return !each.hash.macro_include.empty(); });
+  if (found == sources_.end() || !plan_->build.depends.empty()) return {};
+  return found->hash.macro_include +
          " includes by a macro: when that header changes, nothing is built anew; name it in build.depends";
 }
 
@@ -100,10 +124,16 @@ std::vector<Define> RequestFactory::defines(const Spec& spec) const {
   return all;
 }
 
-std::string RequestFactory::build_key(const Spec& spec) const { return identity_.of_build(defines(spec)); }
+std::string RequestFactory::build_key(const Spec& spec) const {
+  return source_of(spec).identity.of_build(defines(spec));
+}
 
 std::string RequestFactory::trial_id(const Spec& spec) const {
-  return identity_.of_trial(spec.params, build_key(spec));
+  std::vector<Setting> params = spec.params;
+  // The build tells which source it is of, so that a trial counts for a tuning file that names this source alone.
+  if (!plan_->candidates.empty())
+    std::erase_if(params, [](const Setting& each) { return each.name == kFileParameter; });
+  return source_of(spec).identity.of_trial(std::move(params), build_key(spec));
 }
 
 std::string RequestFactory::code_of(const Spec& spec, const std::string& artifact_hash) const {
@@ -113,7 +143,7 @@ std::string RequestFactory::code_of(const Spec& spec, const std::string& artifac
 
 wire::BuildRequest RequestFactory::build(const Spec& spec) const {
   wire::BuildRequest request;
-  request.source = plan_->file.string();
+  request.source = source_of(spec).file.string();
   for (const auto& folder : plan_->build.include) request.include.push_back(folder.string());
   request.flags = plan_->build.flags;
   request.defines = defines(spec);
@@ -135,7 +165,7 @@ wire::MeasureRequest RequestFactory::measure(const Spec& spec) const {
   request.seed = seed_;
   request.measure = plan_->measure;
   request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
-  request.source = plan_->file.string();
+  request.source = source_of(spec).file.string();
   request.command = plan_->build.run;
   request.command_is_shell = plan_->build.run_is_shell;
   request.prepare = plan_->build.prepare;
@@ -157,9 +187,13 @@ wire::MeasureRequest RequestFactory::vendor() const {
   return request;
 }
 
+// The reference kernel of several sources is that of the first.
 Spec RequestFactory::reference_spec(const Spec& spec) const {
-  if (plan_->reference.trusted.empty()) return spec;
-  return {-1, plan_->reference.trusted};
+  if (!plan_->reference.trusted.empty()) return {-1, plan_->reference.trusted};
+  Spec result = spec;
+  for (Setting& setting : result.params)
+    if (!plan_->candidates.empty() && setting.name == kFileParameter) setting.value = Value(plan_->candidates[0].name);
+  return result;
 }
 
 wire::BuildRequest RequestFactory::reference_build(const Spec& spec) const {

@@ -12,9 +12,9 @@
 
 namespace tune::exec {
 
-/// The plan's file and the headers that it includes; none for an installed command. Throws Error(bad_input) if a file
-/// cannot be read.
-platform::Sources sources_of(const Plan& plan);
+/// A source of the plan and the headers that it includes; none for an installed command, which has none. Throws
+/// Error(bad_input) if a file cannot be read.
+platform::Sources sources_of(const Plan& plan, const std::filesystem::path& file);
 
 /// Makes the requests that a worker gets for one spec, and the keys that identify builds and trials of specs
 /// (Identity).
@@ -26,11 +26,15 @@ class RequestFactory {
   const Plan& plan() const { return *plan_; }
   const wire::Hello& hello() const { return hello_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of the source and its headers; empty for an installed command.
-  const std::string& source_hash() const { return sources_.hex; }
+  /// Of the source of a spec and its headers; empty for an installed command.
+  const std::string& source_hash(const Spec& spec) const { return source_of(spec).hash.hex; }
+  /// Of all sources.
+  std::string source_hash() const;
+  /// Whether one of the sources has this hash.
+  bool has_source(const std::string& hash) const;
   /// What builds are made from, as it was when it was read: also the files of build.depends, and what flags and
   /// build.command name. Of an installed command its programs.
-  const platform::WatchedFiles& files() const { return sources_.files; }
+  const platform::WatchedFiles& files() const { return files_; }
   /// Warns that a header is not part of the build key; empty if all headers are.
   std::string remark() const;
   /// Whether specs have an artifact at all (scripts and programs that exist have none).
@@ -43,7 +47,7 @@ class RequestFactory {
   /// Identity::of_code for this spec; empty without an artifact.
   std::string code_of(const Spec& spec, const std::string& artifact_hash) const;
   /// Identity::of_vendor.
-  std::string vendor_id() const { return identity_.of_vendor(); }
+  std::string vendor_id() const { return sources_.front().identity.of_vendor(); }
 
   /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable (spec_launches.h).
   wire::BuildRequest build(const Spec& spec) const;
@@ -61,6 +65,13 @@ class RequestFactory {
   wire::ReferenceRequest reference(const Spec& spec) const;
 
  private:
+  struct Source {
+    std::filesystem::path file;
+    platform::SourceHash hash;
+    Identity identity;
+  };
+
+  const Source& source_of(const Spec& spec) const;
   std::vector<Define> defines(const Spec& spec) const;
   Spec reference_spec(const Spec& spec) const;
 
@@ -68,8 +79,8 @@ class RequestFactory {
   wire::Hello hello_;
   std::uint64_t seed_;
   bool has_build_;
-  platform::SourceHash sources_;
-  Identity identity_;
+  std::vector<Source> sources_;  ///< more than one where the plan has candidates
+  platform::WatchedFiles files_;
 };
 
 }  // namespace tune::exec

@@ -58,6 +58,8 @@ bool WatchedFiles::finds(const fs::path& file) {
   return false;
 }
 
+void WatchedFiles::add(const WatchedFiles& other) { states_.insert(other.states_.begin(), other.states_.end()); }
+
 std::vector<fs::path> WatchedFiles::paths() const {
   std::vector<fs::path> paths;
   for (const auto& [file, state] : states_) paths.push_back(file);

@@ -34,6 +34,8 @@ class WatchedFiles {
   std::string identity(const std::filesystem::path& file);
   /// Whether there is a regular file. If there is none, the place is watched.
   bool finds(const std::filesystem::path& file);
+  /// Watches what the other does.
+  void add(const WatchedFiles& other);
   /// With those where there is none.
   std::vector<std::filesystem::path> paths() const;
 

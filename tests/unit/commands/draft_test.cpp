@@ -98,7 +98,8 @@ class DraftOfText : public testing::Test {
     return folder_ / name;
   }
 
-  fs::path folder_ = fs::path(testing::TempDir()) / "draft_test";
+  fs::path folder_ = fs::path(testing::TempDir()) /
+                     (std::string("draft_test_") + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(DraftOfText, TakesConstraintsFromAssertions) {
