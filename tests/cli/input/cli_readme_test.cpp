@@ -218,9 +218,23 @@ TEST(Manual, ShowsWhatEarlierRunsPrint) {
   EXPECT_EQ(transcripts, 4);
 }
 
+// What nobody needs in order to do or decide something is not in the manual.
+TEST(Manual, IsShort) {
+  namespace fs = std::filesystem;
+  const fs::path root = TUNE_SOURCE_DIR;
+  std::size_t words = 0;
+  for (const char* folder : {"docs", "configs", "demo"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.path().extension() == ".md") words += words_of(platform::read_file(entry.path())).size();
+  words += words_of(page("README.md")).size();
+  EXPECT_GT(words, 10'000u);
+  EXPECT_LE(words, 30'000u);
+  EXPECT_LE(std::ranges::count(page("README.md"), '\n'), 150);
+}
+
 TEST(Manual, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
-  for (const char* command : {"audit", "merge", "lookup", "cover", "export", "show", "cache"})
+  for (const char* command : {"init", "audit", "merge", "lookup", "cover", "export", "package", "show", "cache"})
     help += Sandbox().tune({command, "--help"}).out;
   std::string reference;
   for (const char* name : {"options", "search", "dispatch", "earlier-runs"})
