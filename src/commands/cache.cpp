@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -9,7 +8,9 @@
 #include "commands/tune/rules.h"
 #include "exec/build/builder.h"
 #include "platform/files/streams.h"
+#include "platform/files/user_folders.h"
 #include "platform/store/store_care.h"
+#include "recording/earlier_runs.h"
 
 namespace tune::commands {
 namespace {
@@ -27,35 +28,28 @@ void bind(cli::Command& command, CacheOptions& options) {
   command.path("--store", options.store, "DIR", "This store instead of your own");
 }
 
-std::string size_text(std::int64_t bytes) {
-  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
-  auto size = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (size >= 1024 && unit + 1 < std::size(kUnits)) {
-    size /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, kUnits[unit]);
-}
-
-std::string time_text(std::filesystem::file_time_type time) {
-  const auto system = std::chrono::file_clock::to_sys(time);
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch());
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds.count())));
-}
-
 std::int64_t bytes_of(const std::vector<platform::StoreEntry>& entries) {
   std::int64_t bytes = 0;
   for (const platform::StoreEntry& entry : entries) bytes += entry.bytes;
   return bytes;
 }
 
+/// A line about the journals in the user's own folder; empty: there are none.
+std::string journals_text() {
+  const std::vector<recording::EarlierRun> runs = recording::earlier_runs();
+  std::int64_t bytes = 0;
+  for (const recording::EarlierRun& run : runs) bytes += run.bytes;
+  if (runs.empty()) return "";
+  return fmt::format("journals of runs without --output: {}, {}, in {}; tune show --list names them\n", runs.size(),
+                     bytes_text(bytes), platform::state_folder().string());
+}
+
 ExitCode info(const platform::StorePlaces& places, const std::vector<platform::StoreEntry>& entries) {
   std::string text =
       fmt::format("store: {}\nentries: {}\nsize: {}{}\n", places.folder.string(), entries.size(),
-                  size_text(bytes_of(entries)), places.limit > 0 ? " of at most " + size_text(places.limit) : "");
-  if (!entries.empty()) text += "not used for longest: since " + time_text(entries.front().used) + "\n";
-  platform::print(text);
+                  bytes_text(bytes_of(entries)), places.limit > 0 ? " of at most " + bytes_text(places.limit) : "");
+  if (!entries.empty()) text += "not used for longest: since " + minute_text(entries.front().used) + "\n";
+  platform::print(text + journals_text());
   return ExitCode::ok;
 }
 
@@ -64,7 +58,7 @@ ExitCode clear(const std::vector<platform::StoreEntry>& entries) {
   for (const platform::StoreEntry& entry : entries)
     if (platform::remove_entry(entry)) removed.push_back(entry);
   platform::print(
-      fmt::format("removed: {} of {} entries, {}\n", removed.size(), entries.size(), size_text(bytes_of(removed))));
+      fmt::format("removed: {} of {} entries, {}\n", removed.size(), entries.size(), bytes_text(bytes_of(removed))));
   if (removed.size() < entries.size()) print_wrapped("note: what belongs to other users, or cannot be removed, stays");
   return ExitCode::ok;
 }
@@ -103,8 +97,8 @@ ExitCode verify(const platform::Store& store, const std::vector<platform::StoreE
 ExitCode cache(const CacheOptions& options) {
   const platform::StorePlaces places = store_places({options.store, {}, {}});
   if (places.folder.empty() || !std::filesystem::is_directory(places.folder)) {
-    platform::print(fmt::format("store: {}, which is not there yet\n",
-                                places.folder.empty() ? "no folder" : places.folder.string()));
+    platform::print(fmt::format("store: {}, which is not there yet\n{}",
+                                places.folder.empty() ? "no folder" : places.folder.string(), journals_text()));
     return ExitCode::ok;
   }
   const std::vector<platform::StoreEntry> entries = platform::entries_of(places.folder);

@@ -1,8 +1,12 @@
 #include "commands/messages.h"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
@@ -18,6 +22,23 @@ void print_wrapped(std::string_view text) {
     for (const std::string& part : report::wrapped(line, columns, 2)) platform::print_to_stderr(part);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
+  auto size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (size >= 1024 && unit + 1 < std::size(kUnits)) {
+    size /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+std::string minute_text(std::filesystem::file_time_type time) {
+  const auto system = std::chrono::file_clock::to_sys(time);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch());
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds.count())));
 }
 
 void print_warnings(std::span<const std::string> texts) {

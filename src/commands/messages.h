@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,5 +12,10 @@ namespace tune::commands {
 void print_wrapped(std::string_view text);
 /// The same for each of these, as `warning: ...`.
 void print_warnings(std::span<const std::string> texts);
+
+/// `1.5 MiB`
+std::string bytes_text(std::int64_t bytes);
+/// `2026-11-22 10:44 UTC`
+std::string minute_text(std::filesystem::file_time_type time);
 
 }  // namespace tune::commands

@@ -10,6 +10,7 @@
 #include "commands/tune/rules.h"
 #include "database/database_file.h"
 #include "platform/files/streams.h"
+#include "recording/earlier_runs.h"
 #include "report/insights.h"
 #include "report/listing.h"
 #include "report/table.h"
@@ -28,9 +29,11 @@ void set_sort(ShowOptions& show, std::string column) {
 }
 
 void bind(cli::Command& command, ShowOptions& options) {
-  command.path("RUN", options.run, "FILE", "PREFIX of a run's --output, or a journal, CSV file or other recorded run")
-      .required()
+  command
+      .path("RUN", options.run, "FILE",
+            "PREFIX of a run's --output, or a journal, CSV file or other recorded run (default: the last run)")
       .files(kRecordings);
+  command.flag("--list", options.list, "The journals of runs without --output, newest first");
   command.whole("--run", options.number, 1, "N", "Which run of a journal; the first is 1 (default: the last)");
   bind_top(command, options.top, "Specs that are shown, or all (default: 20)");
   command.value(
@@ -125,7 +128,26 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
   return text;
 }
 
+ExitCode list_runs() {
+  std::string text;
+  for (const recording::EarlierRun& run : recording::earlier_runs())
+    text += fmt::format("{}  {:>9}  {}\n", minute_text(run.changed), bytes_text(run.bytes), run.journal.string());
+  platform::print_escaped(text.empty() ? "no run without --output has left a journal\n" : text);
+  return ExitCode::ok;
+}
+
+ShowOptions of_last_run(ShowOptions options) {
+  const auto journal = recording::last_run();
+  if (!journal)
+    throw Error(ExitCode::bad_input, "there is no earlier run to show; give the journal, PREFIX or CSV file of one");
+  options.run = *journal;
+  print_wrapped("note: the last run: " + journal->string());
+  return options;
+}
+
 ExitCode show(const ShowOptions& options) {
+  if (options.list) return list_runs();
+  if (options.run.empty()) return show(of_last_run(options));
   if (database::is_database(options.run)) return show_database(options);
   const auto [file, shape] = recording_of(options);
   const recording::Recording recording =

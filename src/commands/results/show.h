@@ -12,12 +12,13 @@ namespace tune::commands {
 
 /// `tune show`.
 struct ShowOptions {
-  std::filesystem::path run;           ///< a recorded run, or the PREFIX of its files
+  std::filesystem::path run;           ///< a recorded run, or the PREFIX of its files; empty: the last run
   std::optional<std::int64_t> number;  ///< which run of a journal; the first one is 1; unset: the last
   std::optional<std::size_t> top;      ///< specs in the table; 0: all; unset: 20
   std::optional<std::string> sort;     ///< a column
   bool descending = false;
   std::vector<std::string> columns;
+  bool list = false;  ///< names the runs instead
   bool failed = false, effects = false, chart = false, changes = false;
 };
 

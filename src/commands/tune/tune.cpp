@@ -20,6 +20,7 @@
 #include "page/live_page.h"
 #include "page/report_data.h"
 #include "platform/files/user_folders.h"
+#include "recording/earlier_runs.h"
 #include "results/rerun_comparison.h"
 #include "results/results_record.h"
 #include "tuning/artifact_copy.h"
@@ -162,6 +163,7 @@ recording::Journal& begin_journal(const TuneOptions& options, const Target& targ
   note_machine(target.machine, requests, notes);
   if (target.machine.probe_failure().empty()) kept->append(run_record(options, target, requests.hello(), fresh));
   if (fresh) kept->forget_older();
+  if (!options.audited) recording::note_last_run(kept->path());
   return *kept;
 }
 

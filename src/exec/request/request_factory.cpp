@@ -129,11 +129,7 @@ std::string RequestFactory::build_key(const Spec& spec) const {
 }
 
 std::string RequestFactory::trial_id(const Spec& spec) const {
-  std::vector<Setting> params = spec.params;
-  // The build tells which source it is of, so that a trial counts for a tuning file that names this source alone.
-  if (!plan_->candidates.empty())
-    std::erase_if(params, [](const Setting& each) { return each.name == kFileParameter; });
-  return source_of(spec).identity.of_trial(std::move(params), build_key(spec));
+  return source_of(spec).identity.of_trial(spec.params, build_key(spec));
 }
 
 std::string RequestFactory::code_of(const Spec& spec, const std::string& artifact_hash) const {

@@ -271,6 +271,23 @@ TEST_F(Show, ADamagedRecordOfTheResultsIsLeftOut) {
   EXPECT_EQ(tune({"bench.yaml", "--tune", "--output", "damaged"}).code, 0) << "and the run goes on";
 }
 
+TEST_F(Show, WithoutANameTheLastRunIsMeant) {
+  sandbox_.write_script("{T: [4, 1, 2]}");
+  EXPECT_EQ(out({"show", "--list"}), "no run without --output has left a journal\n");
+  EXPECT_TRUE(has(out({"bench.yaml", "--tune"}), "T=1"));
+  const std::string journal = out({"show", "--list"});
+  EXPECT_EQ(count(journal, "\n"), 1u) << journal;
+  EXPECT_TRUE(has(journal, "state/tune/bench-"));
+  EXPECT_TRUE(has(out({"cache", "info"}), "\njournals of runs without --output: 1, "));
+  const std::string of_prefix = out({"bench.yaml", "--tune", "--param", "T:[2,8]", "--output", "there/best"});
+  const Result shown = tune({"show"});
+  EXPECT_EQ(shown.out, of_prefix) << "the last run had an --output";
+  EXPECT_TRUE(has(shown.err, "note: the last run: " + (sandbox_.folder() / "there/best.jsonl").string() + "\n"));
+  EXPECT_EQ(out({"show", "--list"}), journal) << "and is not listed";
+  fs::remove(sandbox_.folder() / "there/best.jsonl");
+  EXPECT_TRUE(has(out({"show"}), "top_spec_idx: 1\n")) << "the one before it";
+}
+
 TEST_F(Show, WhatIsNoRunIsRefused) {
   expect_refusal({"show", "none"},
                  "tune: error: there is no run none: neither this file nor none.jsonl is there; give");
@@ -280,7 +297,7 @@ TEST_F(Show, WhatIsNoRunIsRefused) {
   expect_refusal({"show", "text.jsonl"}, "tune: error: text.jsonl:1: ");
   sandbox_.write_script("{T: [1]}");
   expect_refusal({"show", "bench.yaml"}, "bench.yaml is no run, and there is no journal bench.jsonl of it");
-  expect_refusal({"show"}, "RUN is required");
+  expect_refusal({"show"}, "tune: error: there is no earlier run to show; give the journal, PREFIX or CSV file of one");
   expect_refusal({"show", "none", "--run", "0"}, "--run");
   out({"bench.yaml", "--tune", "--output", "best"});
   const std::string journal = sandbox_.read("best.jsonl");
