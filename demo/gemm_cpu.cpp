@@ -1,4 +1,5 @@
-// C = A * B in single precision on CPUs: blocked, packed, vectorised, threaded. All matrices are row-major and tight.
+// C = A * B in single precision on CPUs: blocked, packed, vectorised, threaded. C is row-major, A and B too unless they
+// are transposed, and all are tight.
 //
 // The loops are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): a block of
 // B (KC x NC) is packed once for all threads, a block of A (MC x KC) by the thread that works on it, and a tile of C
@@ -14,6 +15,7 @@
 //   LOOP        order of the tiles in a block: `rows` keeps a sliver of A in the L1 cache and passes all of B's by,
 //               `cols` (the default) keeps one of B
 //   VL          floats in a vector; the default is what the compiler's target has
+//   TRANSPOSE_A, TRANSPOSE_B    1: A is k x m, B is n x k; default 0
 //   threads     run-time argument: threads that share the product
 
 #include <omp.h>
@@ -25,6 +27,12 @@
 #if !defined(MR) || !defined(NR) || !defined(MC) || !defined(NC) || !defined(KC) || !defined(UNROLL) || \
     !defined(PREFETCH)
 #error "needs -D of MR NR MC NC KC UNROLL PREFETCH, for example 6 32 128 2048 512 4 0; see the head of the file"
+#endif
+#ifndef TRANSPOSE_A
+#define TRANSPOSE_A 0
+#endif
+#ifndef TRANSPOSE_B
+#define TRANSPOSE_B 0
 #endif
 #ifndef VL
 #if defined(__AVX512F__)
@@ -95,20 +103,38 @@ Vector load(const float* from) {
 
 void store(float* to, Vector v) { std::memcpy(to, &v, sizeof v); }
 
-/// Packs up to MR rows of A as a sliver of kc x MR.
-void pack_a(const float* a, Index lda, Index rows, Index kc, float* sliver) {
-  for (Index i = 0; i < MR; ++i)
-    for (Index p = 0; p < kc; ++p) sliver[p * MR + i] = i < rows ? a[i * lda + p] : 0;
+/// Packs what is written with one row of `size` behind the other as a sliver of kc x `width`, with zeros at its edge.
+template <Index width>
+void pack_rows(const float* from, Index ld, Index kc, Index size, float* sliver) {
+  for (Index p = 0; p < kc; ++p, from += ld, sliver += width) {
+    if (size == width)
+      std::memcpy(sliver, from, width * sizeof(float));
+    else
+      for (Index i = 0; i < width; ++i) sliver[i] = i < size ? from[i] : 0;
+  }
 }
 
-/// Packs up to NR columns of B as a sliver of kc x NR.
-void pack_b(const float* b, Index ldb, Index kc, Index cols, float* sliver) {
-  for (Index p = 0; p < kc; ++p, b += ldb, sliver += NR) {
-    if (cols == NR)
-      std::memcpy(sliver, b, NR * sizeof(float));
-    else
-      for (Index j = 0; j < NR; ++j) sliver[j] = j < cols ? b[j] : 0;
-  }
+/// The same of the transposed: `size` rows of kc.
+template <Index width>
+void pack_cols(const float* from, Index ld, Index kc, Index size, float* sliver) {
+  for (Index i = 0; i < width; ++i)
+    for (Index p = 0; p < kc; ++p) sliver[p * width + i] = i < size ? from[i * ld + p] : 0;
+}
+
+/// Packs up to MR rows of A, from (row, p) on, as a sliver of kc x MR.
+void pack_a(const float* a, Index m, Index k, Index row, Index p, Index kc, Index rows, float* sliver) {
+  if (TRANSPOSE_A)
+    pack_rows<MR>(a + p * m + row, m, kc, rows, sliver);
+  else
+    pack_cols<MR>(a + row * k + p, k, kc, rows, sliver);
+}
+
+/// Packs up to NR columns of B, from (p, col) on, as a sliver of kc x NR.
+void pack_b(const float* b, Index n, Index k, Index p, Index col, Index kc, Index cols, float* sliver) {
+  if (TRANSPOSE_B)
+    pack_cols<NR>(b + col * k + p, k, kc, cols, sliver);
+  else
+    pack_rows<NR>(b + p * n + col, n, kc, cols, sliver);
 }
 
 /// sums += sliver of A * sliver of B.
@@ -203,12 +229,11 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
         // Two blocks take turns, so that the next may be packed while other threads still read this one.
         b = b == packed_b ? packed_b + size_b : packed_b;
 #pragma omp for
-        for (Index s = 0; s < cols; s += NR) pack_b(B + p * n + j + s, n, kc, min(NR, cols - s), b + s * kc);
+        for (Index s = 0; s < cols; s += NR) pack_b(B, n, k, p, j + s, kc, min(NR, cols - s), b + s * kc);
 #pragma omp for schedule(dynamic) nowait
         for (Index i = 0; i < m; i += mc) {
           const Part block = c.at(i, j, mc, nc);
-          for (Index s = 0; s < block.rows; s += MR)
-            pack_a(A + (i + s) * k + p, k, min(MR, block.rows - s), kc, a + s * kc);
+          for (Index s = 0; s < block.rows; s += MR) pack_a(A, m, k, i + s, p, kc, min(MR, block.rows - s), a + s * kc);
           multiply_block(a, b, kc, block, p > 0);
         }
       }
