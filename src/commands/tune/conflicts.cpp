@@ -86,9 +86,13 @@ void check_results(const TuneOptions& options) {
 void refuse_conflicts(const TuneOptions& options) {
   check_files(options);
   check_tuned_command(options);
-  if (options.yaml.empty() && options.load.command.empty() && !options.probe && !options.simulate)
-    fail(std::string("there is nothing to tune: --yaml FILE is missing, or -- and a command") +
-         (options.names_sizes() ? ", and there is no gemm.yaml in this folder" : "") + "; see tune --help");
+  const bool none_named = options.yaml.empty() && options.load.command.empty() && !options.probe && !options.simulate;
+  if (none_named && !options.takes_shipped_file())
+    fail("there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
+  if (none_named && options.on_agents())
+    fail("this folder has no gemm.yaml; with --launcher, give the tuning file with --yaml FILE");
+  if (none_named && options.load.backend == Backend::program)
+    fail("this folder has no gemm.yaml; give the tuning file of the program with --yaml FILE");
   check_one_configuration(options);
   check_results(options);
   check_cluster(options);

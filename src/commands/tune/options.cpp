@@ -190,13 +190,14 @@ void TuneOptions::reseed(std::uint64_t seed) {
 void add_consequences(TuneOptions& options) {
   split_output(options);
   // The commands of tune_gemm do not say that they tune, and name no tuning file.
-  if (options.outputs.tuning_results && !options.dry_run && !options.build_only) {
+  const bool one_spec = options.search.spec || options.load.configuration;
+  const bool of_tune_gemm = options.takes_shipped_file() && !one_spec && !options.compare_alone;
+  if ((options.outputs.tuning_results || of_tune_gemm) && !options.dry_run && !options.build_only) {
     options.tune = true;
     options.given.set("--tune");
   }
   if (options.compare_alone) options.demands.right_results = true;
-  const bool measures = !options.simulate && !options.probe;
-  if (options.yaml.empty() && measures && options.names_sizes() && std::filesystem::exists(kDefaultFile)) {
+  if (options.takes_shipped_file() && std::filesystem::exists(kDefaultFile)) {
     options.yaml = {kDefaultFile};
     options.given.set("--yaml", {kDefaultFile});
   }

@@ -82,6 +82,10 @@ struct TuneOptions {
 
   /// Whether the command line says which problems are tuned for.
   bool names_sizes() const { return shapes || load.m || load.n || load.k || load.configuration; }
+  /// Whether it gives sizes as commands of tune_gemm do, which name no tuning file. A shipped one stands for it.
+  bool takes_shipped_file() const {
+    return names_sizes() && yaml.empty() && load.command.empty() && !simulate && !probe;
+  }
   /// Whether several tunings follow one another, with one journal.
   bool makes_several() const { return shapes || per_device_model; }
   bool on_agents() const { return given("--launcher"); }

@@ -25,9 +25,11 @@ bool wants_colors(const TerminalOptions& terminal, int descriptor) {
 
 }  // namespace
 
-std::filesystem::path folder_of_devices() {
-  return platform::folder_of_executable().parent_path() / "share" / "tune" / "configs" / "devices";
+std::filesystem::path folder_of_configs() {
+  return platform::folder_of_executable().parent_path() / "share" / "tune" / "configs";
 }
+
+std::filesystem::path folder_of_devices() { return folder_of_configs() / "devices"; }
 
 std::string name_of_input(const TuneOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();

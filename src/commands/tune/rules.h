@@ -20,6 +20,8 @@ namespace tune::commands {
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
+/// It has the tuning files that are installed with `tune`.
+std::filesystem::path folder_of_configs();
 /// It has the files of known devices.
 std::filesystem::path folder_of_devices();
 

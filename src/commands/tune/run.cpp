@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
+#include "commands/tune/default_file.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/options.h"
 #include "platform/files/log.h"
@@ -15,7 +16,8 @@ void bind(cli::Command& command, TuneOptions& options) {
   command.then([&options] { refuse_conflicts(options); });
 }
 
-ExitCode run_mode(const TuneOptions& options) {
+ExitCode run_mode(const TuneOptions& given) {
+  const TuneOptions options = with_tuning_file(given);
   if (options.simulate) return simulate(options);
   if (options.probe) return probe(options);
   if (const std::string text = platform::folders_used_instead();

@@ -104,10 +104,51 @@ TEST_F(Spellings, AResultsFileIsNoInput) {
           "--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
 }
 
-TEST_F(Spellings, SizesWithoutATuningFileNeedOneInTheFolder) {
-  refuses({"-m", "16", "-n", "16", "-k", "16"},
-          "there is nothing to tune: --yaml FILE is missing, or -- and a command, and there is no gemm.yaml in this "
-          "folder; see tune --help");
+TEST_F(Spellings, WithoutAnyTuningFileTheCommandsOfTuneGemmTuneAShippedOne) {
+  sandbox_.write("sizes.yaml",
+                 "- {'M': 20, 'N': 24, 'K': 8, 'rowMajorA': 'T', 'rowMajorB': 'N'}\n"
+                 "- {'M': 7, 'N': 33, 'K': 17, 'rowMajorA': 'N', 'rowMajorB': 'T'}\n");
+  const auto quickly = [&](Words words) {
+    for (const char* word : {"--backend", "cpu", "--max-evals", "2", "--no-finals"}) words.emplace_back(word);
+    return tune(words);
+  };
+  const Result one = quickly({"-m", "16", "-n", "16", "-k", "16"});
+  EXPECT_TRUE(has(one.out, "Tuning [gemm_cpu] from [../demo/gemm_cpu.cpp]\n"));
+  EXPECT_TRUE(has(one.out, "\ntop_spec_idx: ")) << "it tunes, as tune_gemm does";
+  EXPECT_TRUE(has(one.err, "note: this folder has no gemm.yaml; the tuning file is " +
+                               (std::filesystem::path(TUNE_BIN_DIR).parent_path() / "share").string() +
+                               "/tune/configs/gemm_cpu.yaml\n"));
+  EXPECT_TRUE(has(quickly({"--gemm_size_file", "sizes.yaml", "--compare"}).out, "2 of 2 sizes: 2 right, 0 wrong"));
+  quickly({"--gemm_size_file", "sizes.yaml", "--tuning_results_file", "out.yaml"});
+  EXPECT_TRUE(has(sandbox_.read("out.yaml"), "- {M: 7, N: 33, K: 17, rowMajorA: N, rowMajorB: T, MR: "));
+  const Result checked = tune({"--gemm_size_file", "out.yaml", "--compare_wo_tuning", "--backend", "cpu"});
+  EXPECT_TRUE(has(checked.out, "2 of 2 sizes: 2 right, 0 wrong; 2 specs: 2 right, 0 wrong"));
+}
+
+TEST_F(Spellings, TheShippedFileIsThatOfTheDevice) {
+  const auto file = [&](const Words& device) {
+    Words words = {"-m", "16", "-n", "16", "-k", "16", "--dry-run", "-q"};
+    words.insert(words.end(), device.begin(), device.end());
+    const std::string note = sandbox_.tune(words).err;
+    return note.substr(note.rfind('/') + 1);
+  };
+  EXPECT_EQ(file({"--arch", "sm_75"}), "gemm_simt.yaml\n") << "it has not the instructions of gemm_mma";
+  EXPECT_EQ(file({"--device-file", "a100"}), "gemm_mma.yaml\n");
+  EXPECT_EQ(file({"--device-file", "mi300x"}), "gemm_mfma.yaml\n");
+}
+
+TEST_F(Spellings, SizesWithoutATuningFileNeedOneInTheFolderOrAShippedOne) {
+  const Result missing =
+      sandbox_.tune_from(sandbox_.copy_binaries(), {"-m", "16", "-n", "16", "-k", "16", "--backend", "cpu"});
+  EXPECT_EQ(missing.code, 4);
+  EXPECT_EQ(
+      missing.err,
+      "tune: error: this folder has no gemm.yaml, and the tuning file that is installed with tune is not there: " +
+          (sandbox_.folder() / "share/tune/configs/gemm_cpu.yaml").string() + "; name one with --yaml FILE\n");
+  refuses({"-m", "16", "-n", "16", "-k", "16", "--backend", "program"},
+          "this folder has no gemm.yaml; give the tuning file of the program with --yaml FILE");
+  refuses({"-m", "16", "-n", "16", "-k", "16", "--launcher", "slurm"},
+          "this folder has no gemm.yaml; with --launcher, give the tuning file with --yaml FILE");
   refuses({"--tune"}, "there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/command_line.h"
+#include "commands/tune/default_file.h"
 #include "commands/tune/options.h"
 
 namespace tune::tune_options_test {
@@ -139,6 +140,29 @@ TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
 
 TEST(TuneOptions, OneOptionMayHaveSeveralObjectives) {
   EXPECT_EQ(read({"--objective", "time", "energy", "--yaml", "g.yaml"}).load.objectives, (Words{"time", "energy"}));
+}
+
+TEST(TuneOptions, AShippedFileIsForItsDevice) {
+  const auto gpu = [](const char* arch, std::int64_t capability) {
+    return Device{"", "", arch, {{"compute_capability", capability}}};
+  };
+  EXPECT_EQ(commands::shipped_gemm(Backend::cuda, gpu("sm_75", 75)), "gemm_simt.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::cuda, gpu("sm_80", 80)), "gemm_mma.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::cuda, std::nullopt), "gemm_mma.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::hip, gpu("gfx90a", 0)), "gemm_mfma.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::hip, gpu("gfx1030", 0)), "gemm_simt_hip.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::hip, std::nullopt), "gemm_simt_hip.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::cpu, std::nullopt), "gemm_cpu.yaml");
+}
+
+TEST(TuneOptions, SizesWithoutATuningFileAreTuned) {
+  EXPECT_TRUE(understood({"-m", "16"}).tune);
+  EXPECT_TRUE(understood({"--gemm_size_file", "s.yaml", "--compare"}).tune);
+  for (const Words& words :
+       {Words{"--gemm_size_file", "s.yaml", "--compare_wo_tuning"}, Words{"-m", "16", "--spec", "3"},
+        Words{"--config_str", "M16_BM64"}, Words{"-m", "16", "--dry-run"}, Words{"-m", "16", "--build-only"},
+        Words{"-m", "16", "--yaml", "g.yaml"}})
+    EXPECT_FALSE(understood(words).tune) << words[2];
 }
 
 }  // namespace
