@@ -18,7 +18,8 @@ bool leave_specs_alone(const LoadOptions& options) {
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
   Diagnostics diagnostics;
   const bool is_command = !options.command.empty();
-  Source source = is_command ? source_of_command(options) : read_source(yamls, diagnostics);
+  const bool launched = options.measured_here && options.file_must_exist;
+  Source source = is_command ? source_of_command(options) : read_source(yamls, launched, diagnostics);
   std::vector<Setting> chosen = apply_overrides(options, source.root, diagnostics);
   std::optional<RecordedResult> result;
   if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, diagnostics);

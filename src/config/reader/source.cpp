@@ -98,7 +98,7 @@ Node parse(const std::filesystem::path& path, Diagnostics& diagnostics) try {
   throw Error(error.code(), fmt::format("{}; {}", error.what(), if_recorded(path)));
 }
 
-Node read_root(const std::filesystem::path& yaml, Diagnostics& diagnostics) {
+Node read_root(const std::filesystem::path& yaml, bool launched, Diagnostics& diagnostics) {
   require_tuning_file(yaml);
   Node root = parse(yaml, diagnostics);
   const char* advice = "a tuning file is a mapping with name, file and params";
@@ -110,7 +110,7 @@ Node read_root(const std::filesystem::path& yaml, Diagnostics& diagnostics) {
                 fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
                             root.is_list() ? "; a list of sizes is given with --shapes" : ""));
   }
-  if (is_t1(root)) return from_t1(root, diagnostics);
+  if (is_t1(root)) return from_t1(root, launched, diagnostics);
   if (is_other_json(yaml, root))
     throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",
                                                  yaml.string(), if_recorded(yaml)));
@@ -171,11 +171,12 @@ std::string name_of_command(const Node& run) {
 
 }  // namespace
 
-Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& diagnostics) {
+Source read_source(std::span<const std::filesystem::path> yamls, bool launched, Diagnostics& diagnostics) {
   if (yamls.empty()) throw Error(ExitCode::bad_input, "no tuning file; give one with --yaml");
-  Source source{folder_of(yamls.front()), read_root(yamls.front(), diagnostics)};
+  Source source{folder_of(yamls.front()), read_root(yamls.front(), launched, diagnostics)};
   Joiner joiner(source.root, source.folder, diagnostics);
-  for (const std::filesystem::path& yaml : yamls.subspan(1)) joiner.join(read_root(yaml, diagnostics), folder_of(yaml));
+  for (const std::filesystem::path& yaml : yamls.subspan(1))
+    joiner.join(read_root(yaml, launched, diagnostics), folder_of(yaml));
   const Node* run = source.root.find("run");
   if (run != nullptr && source.root.find("file") == nullptr && source.root.find("name") == nullptr)
     source.root.set("name", make_text(name_of_command(*run), run->place));

@@ -5,8 +5,9 @@
 
 namespace tune::config {
 
-/// Reads and joins tuning files. Throws Error(bad_input) for a file that cannot be read or is not a mapping.
-Source read_source(std::span<const std::filesystem::path> yamls, Diagnostics& diagnostics);
+/// Reads and joins tuning files, whose kernels may be `launched`. Throws Error(bad_input) for a file that cannot be
+/// read or is not a mapping.
+Source read_source(std::span<const std::filesystem::path> yamls, bool launched, Diagnostics& diagnostics);
 
 /// A tuning file for a command; the options' `params` are still to be added. Throws Error(bad_input) without any.
 Source source_of_command(const LoadOptions& options);

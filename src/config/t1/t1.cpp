@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "config/yaml/fields.h"
 #include "config/yaml/python_list.h"
+#include "config/yaml/values.h"
+#include "model/expression/expression.h"
 
 namespace tune::config {
 namespace {
@@ -15,8 +18,9 @@ constexpr std::array<std::string_view, 3> kAxes = {"X", "Y", "Z"};
 
 class T1Reader {
  public:
-  T1Reader(const Node& root, Diagnostics& diagnostics)
+  T1Reader(const Node& root, bool launched, Diagnostics& diagnostics)
       : root_(&root),
+        launched_(launched),
         diagnostics_(&diagnostics),
         tuning_(block()),
         params_(block()),
@@ -29,13 +33,16 @@ class T1Reader {
   Node read() {
     const Node& space = *root_->find("ConfigurationSpace");
     kernel_ = root_->find("KernelSpecification");
-    read_heading();
+    const bool is_kernel = read_heading();
     read_problem_sizes();
     read_parameters(space);
-    read_arguments();
-    finish_problem();
-    tuning_.set("params", std::move(params_));
     read_conditions(space);
+    if (is_kernel) {
+      read_arguments();
+      finish_problem();
+    }
+    tuning_.set("params", std::move(params_));
+    if (!is_kernel) return std::move(tuning_);
     read_launch();
     if (const Node* options = kernel_->find("CompilerOptions"); options != nullptr && !options->items.empty()) {
       Node build = block();
@@ -63,18 +70,24 @@ class T1Reader {
     return found;
   }
 
-  void read_heading() {
+  /// Whether it is a kernel for which there is a backend here.
+  bool read_heading() {
     const Node* name = require(*kernel_, "KernelName");
     const Node* file = require(*kernel_, "KernelFile");
     const Node* language = require(*kernel_, "Language");
-    if (language != nullptr && language->text != "CUDA")
+    const bool known = language == nullptr || language->text == "CUDA" || language->text == "HIP";
+    if (!known && launched_)
       complain(*language,
-               fmt::format("the kernel's language is {}; of this format tune runs CUDA alone", language->text));
-    if (name == nullptr || file == nullptr) return;
+               fmt::format("the kernel's language is {}; of this format tune runs CUDA and HIP. --dry-run lists its "
+                           "specs, and --simulate answers them from a recording",
+                           language->text));
+    if (name == nullptr || file == nullptr || language == nullptr) return known;
     tuning_.set("name", *name);
     tuning_.set("file", *file);
+    if (!known) return false;
     tuning_.set("kernel", *name);
-    tuning_.set("backend", make_scalar("cuda", kernel_->place));
+    tuning_.set("backend", make_scalar(language->text == "HIP" ? "hip" : "cuda", kernel_->place));
+    return true;
   }
 
   /// Expressions call them ProblemSize[0]; here they are problem_size_x.
@@ -100,6 +113,21 @@ class T1Reader {
     return text;
   }
 
+  /// `max(NAME)` of a parameter is the largest of its values.
+  std::string with_extremes(std::string text) const {
+    static const std::regex kExtreme(R"(\b(max|min)\(\s*(\w+)\s*\))");
+    for (std::smatch match; std::regex_search(text, match, kExtreme);) {
+      const Node* values = params_.find(match.str(2));
+      if (values == nullptr) break;
+      std::string all;
+      for (const Node& value : values->items) all += (all.empty() ? "" : ", ") + value.text;
+      const bool one = values->items.size() == 1;
+      text.replace(static_cast<std::size_t>(match.position()), static_cast<std::size_t>(match.length()),
+                   one ? "(" + all + ")" : match.str(1) + "(" + all + ")");
+    }
+    return text;
+  }
+
   static Node expression(const Node& node) { return make_text(translated(node.text), node.place); }
 
   void read_parameters(const Node& space) {
@@ -110,12 +138,57 @@ class T1Reader {
       if (name == nullptr || values == nullptr) continue;
       Node list = values->is_list() && !values->items.empty() ? *values : read_python_list(*values, *diagnostics_);
       const Node* initial = parameter->find("Default");
+      if (initial != nullptr && initial->is_list() && initial->items.size() == 1) initial = &initial->items.front();
       if (initial != nullptr) default_.set(name->text, *initial);
-      if (initial != nullptr || !list.items.empty())
-        trusted_.set(name->text, initial != nullptr ? *initial : list.items.front());
+      const bool is_value = initial != nullptr && std::ranges::any_of(list.items, [&](const Node& value) {
+                              return value_of(value) == value_of(*initial);
+                            });
+      if (!list.items.empty()) trusted_.set(name->text, is_value ? *initial : list.items.front());
       params_.set(name->text, std::move(list));
     }
     if (!default_.entries.empty()) tuning_.set("default", default_);
+  }
+
+  static Value value_of(const Node& node) {
+    const std::optional<Value> number = node.quoted ? std::nullopt : evaluate_text(node.text);
+    return number.value_or(node.text);
+  }
+
+  /// Results are checked against the defaults, or, if these are against the conditions, against the first
+  /// configuration that is not.
+  void choose_trusted(const std::vector<Node>& conditions) try {
+    constexpr int kMostTried = 1'000'000;
+    Names names;
+    std::vector<Value> values;
+    for (const Node* mapping : {&trusted_, &sizes_})
+      for (const Entry& entry : mapping->entries) {
+        names.declare(entry.key.text);
+        values.push_back(value_of(entry.value));
+      }
+    std::vector<Expression> expressions;
+    for (const Node& condition : conditions) expressions.push_back(Expression::parse(condition.text, names));
+    const auto valid = [&] {
+      return std::ranges::all_of(expressions, [&](const Expression& expression) {
+        EvalFailure failure;
+        return expression.holds(values, failure) && !failure;
+      });
+    };
+    if (valid()) return;
+    std::vector<std::size_t> digits(params_.entries.size());
+    const auto take = [&](std::size_t i) { values[i] = value_of(params_.entries[i].value.items[digits[i]]); };
+    for (std::size_t i = 0; i < digits.size(); ++i) take(i);
+    for (int tried = 0; tried < kMostTried && !valid(); ++tried) {
+      std::size_t i = digits.size();
+      do {
+        if (i-- == 0) return;
+        digits[i] = (digits[i] + 1) % params_.entries[i].value.items.size();
+        take(i);
+      } while (digits[i] == 0);
+    }
+    for (std::size_t i = 0; i < digits.size(); ++i)
+      trusted_.set(params_.entries[i].key.text, params_.entries[i].value.items[digits[i]]);
+  } catch (const ExpressionError&) {
+    // It is reported where the constraints are read.
   }
 
   void read_conditions(const Node& space) {
@@ -125,6 +198,7 @@ class T1Reader {
     list.flow = false;
     for (const Node* condition : as_list(*conditions))
       if (const Node* text = require(*condition, "Expression")) list.items.push_back(expression(*text));
+    if (trusted_.entries.size() == params_.entries.size()) choose_trusted(list.items);
     tuning_.set("constraints", std::move(list));
   }
 
@@ -153,6 +227,8 @@ class T1Reader {
     const auto known =
         std::ranges::find(kTypes, vector ? base : type.text, &std::pair<std::string_view, std::string_view>::first);
     const Node* count = require(argument, "Size");
+    if (const Node* place = argument.find("MemType"); launched_ && place != nullptr && place->text == "Constant")
+      complain(*place, "tune copies nothing to constant memory; pass this buffer as an argument of the kernel");
     if (known == kTypes.end()) return complain(type, fmt::format("tune has no buffers of type {}", type.text));
     if (count == nullptr) return;
     Node buffer = make_mapping(argument.place);
@@ -161,7 +237,7 @@ class T1Reader {
         name != nullptr && is_identifier(name->text) ? name->text : fmt::format("arg{}", args_.items.size());
     buffer.set("name", make_scalar(called, argument.place));
     buffer.set("type", make_scalar(std::string(known->second), type.place));
-    const std::string size = translated(count->text);
+    const std::string size = with_extremes(translated(count->text));
     buffer.set("count", make_text(lanes.empty() ? size : fmt::format("({})*{}", size, lanes), count->place));
     read_fill(argument, buffer);
     const Node* access = argument.find("AccessType");
@@ -225,8 +301,10 @@ class T1Reader {
       if (blocks == nullptr) continue;
       std::string size = translated(blocks->text);
       const std::string divisor = divisor_of(axis);
+      // Kernel Tuner divides the size of the problem, and KTT, which knows no divisors, the global size.
+      const Node* problem = sizes_.find(size_name(grid.items.size()));
       if (!divisor.empty()) {
-        size = fmt::format("ceil_div({}, {})", size, divisor);
+        size = fmt::format("ceil_div({}, {})", problem == nullptr ? size : size_name(grid.items.size()), divisor);
       } else if (in_threads && threads != nullptr) {
         size = fmt::format("ceil_div({}, {})", size, translated(threads->text));
       }
@@ -251,6 +329,7 @@ class T1Reader {
   }
 
   const Node* root_;
+  bool launched_;
   Diagnostics* diagnostics_;
   const Node* kernel_ = nullptr;
   Node tuning_, params_, sizes_, default_, trusted_, buffers_, args_;
@@ -262,6 +341,8 @@ bool is_t1(const Node& root) {
   return root.is_mapping() && root.find("ConfigurationSpace") != nullptr && root.find("KernelSpecification") != nullptr;
 }
 
-Node from_t1(const Node& root, Diagnostics& diagnostics) { return T1Reader(root, diagnostics).read(); }
+Node from_t1(const Node& root, bool launched, Diagnostics& diagnostics) {
+  return T1Reader(root, launched, diagnostics).read();
+}
 
 }  // namespace tune::config
