@@ -309,4 +309,11 @@ std::vector<Setting> Space::derived(const Spec& spec) const {
   return settings;
 }
 
+std::vector<std::string> parameter_names(const Space& space) {
+  Names names;
+  for (const Space::Mapping& mapping : space.mappings())
+    for (const Parameter& parameter : mapping.parameters) names.declare(parameter.name);
+  return names.all();
+}
+
 }  // namespace tune

@@ -155,4 +155,7 @@ class Space {
   std::optional<std::int64_t> product_size_ = 0;
 };
 
+/// The names of the parameters of all mappings, each once.
+std::vector<std::string> parameter_names(const Space& space);
+
 }  // namespace tune

@@ -17,6 +17,7 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   wire::RunRecord run;
   run.name = recording.kernel;
   run.problem = recording.problem;
+  for (const Parameter& parameter : recording.parameters) run.parameters.push_back(parameter.name);
   run.date = recording.date;
   run.flops = recording.flops;
   run.bytes = recording.bytes;

@@ -115,6 +115,23 @@ class JournalReader {
     return recordings;
   }
 
+  /// The last of them, with what its runs printed.
+  Recording printed_recording() const {
+    Recording recording = recordings().back();
+    std::vector<std::string> order = runs_.back().parameters;
+    std::unordered_map<std::string, const std::map<std::string, double>*> metrics;
+    for (const auto& [number, printed] : printed_) {
+      if (!continues(runs_[number - 1], runs_.back())) continue;
+      for (const std::vector<Parameter>& mapping : printed.record.mappings)
+        for (const Parameter& parameter : mapping) order.push_back(parameter.name);
+      for (const wire::ResultsRecord::Tried& tried : printed.record.trials) metrics[tried.id] = &tried.metrics;
+      recording.objectives = printed.record.objectives;
+    }
+    add_metrics(metrics, recording);
+    put_in_order(order, recording);
+    return recording;
+  }
+
   /// One run, or all that belongs to the last one if none is as chosen.
   Recording recording_of(const RunChoice& choice) const {
     const std::optional<JournalRun> run = chosen_run(choice);
@@ -246,6 +263,26 @@ class JournalReader {
     recording.time = run.results->time;
   }
 
+  // The trials of a recording are those of its runs, in their order.
+  void add_metrics(const std::unordered_map<std::string, const std::map<std::string, double>*>& metrics,
+                   Recording& recording) const {
+    auto to = recording.trials.begin();
+    for (const auto& [run, record] : trials_) {
+      if (run == 0 || !continues(runs_[run - 1], runs_.back())) continue;
+      const auto found = metrics.find(record.id);
+      if (auto* measured = std::get_if<Measurement>(&to->outcome); measured != nullptr && found != metrics.end())
+        for (const auto& [name, value] : *found->second) measured->metrics.insert_or_assign(name, value);
+      ++to;
+    }
+  }
+
+  /// What the order does not name comes last.
+  static void put_in_order(std::span<const std::string> order, Recording& recording) {
+    const auto place = [&](const auto& named) { return std::ranges::find(order, named.name) - order.begin(); };
+    std::ranges::stable_sort(recording.parameters, {}, place);
+    for (RecordedTrial& trial : recording.trials) std::ranges::stable_sort(trial.settings, {}, place);
+  }
+
   static void add_values(std::vector<Parameter>& parameters, const Parameter& added) {
     const auto known = std::ranges::find(parameters, added.name, &Parameter::name);
     if (known == parameters.end()) {
@@ -287,6 +324,8 @@ class JournalReader {
 }  // namespace
 
 std::vector<Recording> read_journal(std::string_view text) { return JournalReader(text).recordings(); }
+
+Recording read_printed_journal(std::string_view text) { return JournalReader(text).printed_recording(); }
 
 Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice) {
   const auto number = choice.shape.empty() ? choice.number : number_of_run_for(choice.shape, text, file);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "model/expression/cell.h"
 #include "model/statistics/stats.h"
@@ -84,13 +85,15 @@ void require_utf8(std::string_view text) {
                 fmt::format("the byte {} is no UTF-8; save the file as UTF-8", line_with_escapes(text.substr(at, 1))));
 }
 
-/// What a file holds: of our own journal a recording per kernel and problem, or one run that is chosen; else one.
-std::vector<Recording> parts_of(std::string_view text, const std::string& file, const RunChoice* choice = nullptr) try {
+using JournalReading = std::function<std::vector<Recording>(std::string_view text)>;
+
+/// What a file holds: of our own journal a recording per kernel and problem, or what else is read of it; else one.
+std::vector<Recording> parts_of(std::string_view text, const std::string& file,
+                                const JournalReading& read_ours = read_journal) try {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
     throw Error(ExitCode::bad_input, file + ": the recording is empty");
   const Recording::Format format = format_of(text);
-  if (format == Recording::Format::journal && choice != nullptr) return {read_journal_run(text, file, *choice)};
-  if (format == Recording::Format::journal) return read_journal(text);
+  if (format == Recording::Format::journal) return read_ours(text);
   require_utf8(text);
   if (format == Recording::Format::kernel_tuner) return {read_kernel_tuner(text)};
   return {format == Recording::Format::csv ? read_csv(text) : read_t4(text)};
@@ -116,7 +119,20 @@ Recording completed(Recording recording, const std::string& file) {
   return recording;
 }
 
+/// What a problem of so many operations tells of a time and of an energy.
+void add_rates(double flops, Measurement& measurement) {
+  if (!(flops > 0)) return;
+  measurement.metrics.emplace(figure_name("gflops"), flops / measurement.timing.typical() / 1e9);
+  if (const auto energy = measurement.metrics.find("energy"); energy != measurement.metrics.end() && energy->second > 0)
+    measurement.metrics.emplace(figure_name("gflops_per_watt"), flops / energy->second / 1e9);
+}
+
 }  // namespace
+
+std::string figure_name(const std::string& objective) {
+  if (objective == "gflops") return "GFLOP/s";
+  return objective == "gflops_per_watt" ? "GFLOPS/W" : objective;
+}
 
 void throw_bad_recording(const std::string& file, std::string_view text, const char* at, const std::string& why) {
   const auto line = 1 + std::count(text.data(), std::clamp(at, text.data(), text.data() + text.size()), '\n');
@@ -202,6 +218,18 @@ std::filesystem::path run_file(const std::filesystem::path& named) {
 
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
 
+Recording read_printed_recording(const std::filesystem::path& path) {
+  const auto read_ours = [](std::string_view text) { return std::vector{read_printed_journal(text)}; };
+  Recording recording =
+      completed(std::move(parts_of(read_text(path), path.string(), read_ours).front()), path.string());
+  for (std::string& objective : recording.objectives) objective = figure_name(objective);
+  for (RecordedTrial& trial : recording.trials) {
+    trial.outcome = printed_outcome(recording, trial);
+    if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) add_rates(recording.flops, *measurement);
+  }
+  return recording;
+}
+
 std::vector<Recording> read_recordings(const std::filesystem::path& path) {
   std::vector<Recording> recordings = parts_of(read_text(path), path.string());
   // A problem for which nothing was tried says nothing of the others.
@@ -212,7 +240,11 @@ std::vector<Recording> read_recordings(const std::filesystem::path& path) {
 }
 
 Recording read_run(const std::filesystem::path& path, const RunChoice& choice) {
-  Recording recording = completed(std::move(parts_of(read_text(path), path.string(), &choice).front()), path.string());
+  const auto read_ours = [&](std::string_view text) {
+    return std::vector{read_journal_run(text, path.string(), choice)};
+  };
+  Recording recording =
+      completed(std::move(parts_of(read_text(path), path.string(), read_ours).front()), path.string());
   if (choice.number && recording.format != Recording::Format::journal)
     throw Error(ExitCode::bad_input, path.string() + " is no journal, and holds one run; only a journal has several");
   return recording;

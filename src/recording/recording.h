@@ -25,9 +25,10 @@ struct RecordedTrial {
   double measure_seconds = 0;  ///< checks and all launches
   std::int64_t mesh_idx = -1;  ///< of our own journal
   double at = 0;               ///< of our own journal: seconds of all its sweeps before the outcome; 0: it does not say
-  std::int64_t listed_idx = -1;  ///< the number in a CSV file, which may have been converted from another format
-  std::int64_t place = 0;        ///< of a CSV file: in the table, 1 is the best; 0: not known
-  double finals_seconds = 0;     ///< of a CSV file: in the finals; 0: it was not in them
+  std::int64_t listed_idx = -1;       ///< the number in a CSV file, which may have been converted from another format
+  std::int64_t place = 0;             ///< of a CSV file: in the table, 1 is the best; 0: not known
+  double finals_seconds = 0;          ///< of a CSV file: in the finals; 0: it was not in them
+  std::vector<double> launches = {};  ///< of Kernel Tuner's and T4 files: seconds of each launch
 };
 
 /// One run of a journal, which may hold several.
@@ -69,10 +70,16 @@ std::filesystem::path run_file(const std::filesystem::path& named);
 /// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
 /// zero or no numbers; of a journal such records are left out, and the problem of the last run counts.
 Recording read_recording(const std::filesystem::path& path);
+/// The same with what the runs of a journal have printed of it: the order of the parameters, metrics that were
+/// computed, GFLOP/s where the operations of the problem are known, the objectives of the last one, and the times that
+/// it chose.
+Recording read_printed_recording(const std::filesystem::path& path);
 /// Reads all that a file holds: of a journal one recording for each problem, in the order of their last runs, so that
 /// the last one is what read_recording returns. Those without a trial are left out, unless all are. Throws as
 /// read_recording.
 std::vector<Recording> read_recordings(const std::filesystem::path& path);
+/// Kernel Tuner's name of an objective that tune computes itself: GFLOP/s for gflops.
+std::string figure_name(const std::string& objective);
 /// Reads a recording from a text; `file` is its name in messages.
 Recording parse_recording(std::string_view text, const std::string& file);
 

@@ -5,7 +5,6 @@
 #include <sstream>
 
 #include "model/values/error.h"
-#include "model/values/names.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
 #include "report/csv.h"
@@ -42,13 +41,6 @@ std::string safe_name(const std::string& text) {
 /// Of a command, without its folder.
 std::string first_word(const std::string& command) {
   return fs::path(command.substr(0, command.find(' '))).filename().string();
-}
-
-std::vector<std::string> parameter_names(const Space& space) {
-  Names names;
-  for (const Space::Mapping& mapping : space.mappings())
-    for (const Parameter& parameter : mapping.parameters) names.declare(parameter.name);
-  return names.all();
 }
 
 /// A CSV of more rows takes seconds to write, and is hardly read.

@@ -12,13 +12,7 @@
 namespace tune::tuning {
 namespace {
 
-constexpr const char* kRate = "GFLOP/s";
-
-/// Kernel Tuner's names of what tune computes itself.
-std::string figure_name(const std::string& objective) {
-  if (objective == "gflops") return kRate;
-  return objective == "gflops_per_watt" ? "GFLOPS/W" : objective;
-}
+using recording::figure_name;
 
 /// One list of parameters, the values of all mappings of the union joined.
 std::vector<Parameter> parameters_of(const Plan& plan) {
@@ -56,7 +50,7 @@ Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Obje
   if (outputs.kt_cache.empty()) return;
   recording_.parameters = parameters_of(plan);
   std::vector<std::string> figures;
-  if (flops_of(plan.problem) > 0) figures.push_back(kRate);
+  if (flops_of(plan.problem) > 0) figures.push_back(figure_name("gflops"));
   for (const Metric& metric : plan.metrics) figures.push_back(metric.name);
   outputs.make_folders();
   const std::string& first = recording_.objectives.front();
@@ -74,7 +68,8 @@ recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
   const auto add = [&](const std::string& name, double value) {
     if (std::isfinite(value)) measurement->metrics.insert_or_assign(name, value);
   };
-  if (const double flops = flops_of(plan_->problem); flops > 0) add(kRate, flops / measurement->timing.typical() / 1e9);
+  if (const double flops = flops_of(plan_->problem); flops > 0)
+    add(figure_name("gflops"), flops / measurement->timing.typical() / 1e9);
   for (const Metric& metric : plan_->metrics)
     add(metric.name, objective_->metric(metric, trial.spec, *trial.measurement()));
   if (plan_->objective == "gflops_per_watt")

@@ -42,6 +42,7 @@ static void to_json(json& j, const RunRecord& run) {
   if (!run.date.empty()) j["date"] = run.date;
   if (run.fresh) j["fresh"] = true;
   if (!run.shape.empty()) j["shape"] = run.shape;
+  if (!run.parameters.empty()) j["parameters"] = run.parameters;
   if (run.flops > 0) j["flops"] = run.flops;
   if (run.bytes > 0) j["bytes"] = run.bytes;
   if (run.peak_flops > 0) j["peak_flops"] = run.peak_flops;
@@ -58,6 +59,7 @@ static void from_json(const json& j, RunRecord& run) {
   if (!run.date.empty() && !is_date(run.date)) refuse("'date' is no date such as 2026-11-21 10:44:42+00:00");
   run.fresh = j.value("fresh", false);
   run.shape = j.value("shape", "");
+  run.parameters = j.value("parameters", std::vector<std::string>());
   run.flops = amount_at(j, "flops");
   run.bytes = amount_at(j, "bytes");
   run.peak_flops = amount_at(j, "peak_flops");

@@ -28,6 +28,9 @@ struct RunRecord {
   std::string date = {};     ///< when it began: 2026-11-21 10:44:42.236642+00:00; empty: an older version did not say
   bool fresh = false;        ///< what was recorded before was not to count for it
   std::string shape = {};    ///< of a list of shapes: M=4096 N=4096 K=4096
+  /// The names of the parameters in the order of the grid, which the records of trials do not tell; empty: an older
+  /// version did not say.
+  std::vector<std::string> parameters = {};
   /// Of the problem: its operations and bytes, and the operations per second that the device can do at most for its
   /// types; 0: not known, or an older version did not say.
   double flops = 0, bytes = 0, peak_flops = 0;

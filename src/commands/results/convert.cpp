@@ -70,8 +70,7 @@ ExitCode convert(const ConvertOptions& options) {
   std::error_code ignored;
   if (std::filesystem::equivalent(options.input, options.output, ignored))
     throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
-  recording::Recording recording = recording::read_recording(options.input);
-  for (recording::RecordedTrial& trial : recording.trials) trial.outcome = recording::printed_outcome(recording, trial);
+  const recording::Recording recording = recording::read_printed_recording(options.input);
   for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   std::string text;
   switch (format) {

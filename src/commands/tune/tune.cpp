@@ -148,6 +148,7 @@ wire::RunRecord run_record(const TuneOptions& options, const Target& target, con
           platform::timestamp(),
           fresh,
           target.shape ? config::to_text(*target.shape) : "",
+          parameter_names(plan.space),
           flops_of(plan.problem),
           bytes_of(plan.problem),
           peak_flops(machine.device, plan.problem)};

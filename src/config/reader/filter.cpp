@@ -45,14 +45,6 @@ std::vector<Value> values_of(const Space& space, const std::string& name) {
   return values;
 }
 
-std::vector<std::string> parameter_names(const Space& space) {
-  std::vector<std::string> names;
-  for (const Space::Mapping& mapping : space.mappings()) {
-    for (const Parameter& parameter : mapping.parameters) names.push_back(parameter.name);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<Filter> parse_filters(std::span<const std::string> texts, const Space& space) {

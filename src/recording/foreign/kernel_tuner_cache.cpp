@@ -43,11 +43,10 @@ std::string escaped_key(const RecordedTrial& trial) {
   return quoted.substr(1, quoted.size() - 2);
 }
 
-/// Kernel Tuner knows three sorts of failure.
-const char* error_of(const Outcome& outcome) {
-  const auto* failure = std::get_if<Failure>(&outcome);
-  if (failure == nullptr || failure->stage == Stage::start) return "InvalidConfig";
-  return failure->stage == Stage::build ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+std::vector<double> in_milliseconds(std::span<const double> seconds) {
+  std::vector<double> times;
+  for (const double each : seconds) times.push_back(each * 1e3);
+  return times;
 }
 
 /// `[4096, 64]` for 4096x64, else the text.
@@ -78,7 +77,7 @@ ordered_json& figure_of(ordered_json& entry, const RecordedTrial& trial, const s
 
 void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::string& objective,
                  const std::vector<std::string>& figures) {
-  const std::string error = error_of(trial.outcome);
+  const std::string error = kernel_tuner_error(trial.outcome);
   entry["time"] = error;
   for (const std::string& figure : figures) figure_of(entry, trial, figure) = nullptr;
   // The dashboard tells failures by a text in place of the objective.
@@ -94,6 +93,12 @@ void add_failure(ordered_json& entry, const RecordedTrial& trial, const std::str
 }
 
 }  // namespace
+
+const char* kernel_tuner_error(const Outcome& outcome) {
+  const auto* failure = std::get_if<Failure>(&outcome);
+  if (failure == nullptr || failure->stage == Stage::start) return "InvalidConfig";
+  return failure->stage == Stage::build ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+}
 
 std::string kernel_tuner_head(const Recording& recording) {
   ordered_json keys = ordered_json::array(), values = ordered_json::object(), run_time = ordered_json::array();
@@ -125,6 +130,7 @@ std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& ob
   for (const Setting& setting : trial.settings) entry[setting.name] = to_ordered(setting.value);
   if (const auto* measurement = std::get_if<Measurement>(&trial.outcome)) {
     entry["time"] = measurement->timing.typical() * 1e3;
+    if (!trial.launches.empty()) entry["times"] = in_milliseconds(trial.launches);
     for (const std::string& figure : figures) {
       const auto found = measurement->metrics.find(figure);
       const bool known = found != measurement->metrics.end() && std::isfinite(found->second);

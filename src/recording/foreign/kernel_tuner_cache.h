@@ -17,6 +17,9 @@ std::string kernel_tuner_entry(const RecordedTrial& trial, const std::string& ob
                                const std::vector<std::string>& figures, const std::string& timestamp);
 inline constexpr const char* kKernelTunerFoot = "}\n}\n";
 
+/// The text that stands in place of the objective of what was not measured: Kernel Tuner knows three sorts of failure.
+const char* kernel_tuner_error(const Outcome& outcome);
+
 /// A whole closed cache file. Throws Error(bad_input) if the specs do not all have the same parameters.
 std::string to_kernel_tuner(const Recording& recording, const std::string& timestamp);
 

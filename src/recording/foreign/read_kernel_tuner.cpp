@@ -141,7 +141,8 @@ class EntryReader {
     }
     if (time.empty()) throw BadJson(entry.key.data(), fmt::format("the entry {} has no time", entry.key));
     for (double& launch : launches) launch /= 1e3;
-    measurement.timing = timing_of(to_seconds(time), std::move(launches));
+    measurement.timing = timing_of(to_seconds(time), launches);
+    trial.launches = std::move(launches);
     measurement.build.seconds = trial.build_seconds;
     add_energy(measurement);
     trial.outcome = std::move(measurement);

@@ -131,6 +131,7 @@ class ResultReader {
     const double seconds = time_ > 0 ? time_ : summarize_mean();
     if (!is_time(seconds)) throw BadJson(result.value.data(), fmt::format("no launch takes {} s", seconds));
     measurement_.timing = timing_of(seconds, launches_);
+    trial_.launches = launches_;
     measurement_.build.seconds = trial_.build_seconds;
     trial_.outcome = std::move(measurement_);
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "recording/foreign/kernel_tuner_cache.h"
 #include "wire/json.h"
 
 namespace tune::recording {
@@ -30,10 +31,18 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
   ordered_json configuration = ordered_json::object(), measurements = ordered_json::array();
   for (const Setting& setting : trial.settings)
     configuration[setting.name] = ordered_json(nlohmann::json(setting.value));
+  // Who reads T4 takes an empty list of times of a spec that was measured for an error, and a missing time for one that
+  // the list has: where the launches are not known, their typical time stands for them, and for a time that there is
+  // not, a text.
+  ordered_json launches = ordered_json::array();
+  for (const double launch : trial.launches) launches.push_back(launch * 1e3);
   if (const auto* measured = std::get_if<Measurement>(&trial.outcome)) {
+    if (launches.empty()) launches.push_back(measured->timing.typical() * 1e3);
     measurements.push_back(measurement("time", measured->timing.typical() * 1e3, "ms"));
     for (const auto& [name, value] : measured->metrics)
       if (std::isfinite(value)) measurements.push_back(measurement(name, value, ""));
+  } else {
+    measurements.push_back({{"name", "time"}, {"value", kernel_tuner_error(trial.outcome)}, {"unit", ""}});
   }
   const double build = trial.build_seconds * 1e3;
   const char* invalidity = invalidity_of(trial.outcome);
@@ -44,7 +53,7 @@ ordered_json to_result(const RecordedTrial& trial, const Recording& recording, c
                         {"framework", 0.0},
                         {"search_algorithm", 0.0},
                         {"validation", 0.0},
-                        {"runtimes", ordered_json::array()}};
+                        {"runtimes", std::move(launches)}};
   ordered_json result = {{"timestamp", timestamp},
                          {"configuration", std::move(configuration)},
                          {"times", std::move(times)},

@@ -325,6 +325,41 @@ TEST_F(KernelTunerFiles, T4ResultsTellFailuresApart) {
   EXPECT_TRUE(has(text, "\"invalidity\":\"correct\",\"correctness\":1"));
   EXPECT_TRUE(has(text, "\"invalidity\":\"correctness\",\"correctness\":0"));
   EXPECT_TRUE(has(text, "\"invalidity\":\"runtime\",\"correctness\":0"));
+  // Readers of T4 take the mean of the times, and demand a measurement of the objective.
+  EXPECT_TRUE(has(text, "\"runtimes\":[1.0]},\"invalidity\":\"correct\""));
+  EXPECT_TRUE(has(text, "\"measurements\":[{\"name\":\"time\",\"value\":\"RuntimeFailedConfig\",\"unit\":\"\"}]"));
+}
+
+TEST_F(KernelTunerFiles, AConversionKeepsTheOrderOfParametersAndAllMetrics) {
+  sandbox_.write_script("{T: [1, 2], SAYS: [plain], A: [5]}", "metrics: {half: time/2}\nobjective: half\n");
+  ASSERT_EQ(sandbox_.tune({"bench.yaml", "--output", "out", "--kt-cache", "direct.json"}).code, 0);
+  // The records of trials tell neither.
+  ASSERT_EQ(sandbox_.tune({"convert", "out.jsonl", "converted.json"}).code, 0);
+  const auto without_times = [&](const std::string& file) {
+    static const std::regex kTimes("\"(compile_time|benchmark_time|timestamp)\":[^,}]*");
+    return std::regex_replace(sandbox_.read(file), kTimes, "");
+  };
+  EXPECT_EQ(without_times("converted.json"), without_times("direct.json"));
+  EXPECT_TRUE(has(sandbox_.read("converted.json"), "\"tune_params_keys\": [\"T\",\"SAYS\",\"A\"],\n"));
+  EXPECT_TRUE(has(sandbox_.read("converted.json"), "\"2,plain,5\": {\"T\":2,\"SAYS\":\"plain\",\"A\":5,"));
+  EXPECT_TRUE(has(sandbox_.read("converted.json"), "\"half\":0.0005,"));
+  // Nor do a converted journal, or one whose run was killed before it printed anything.
+  sandbox_.write("killed.jsonl", without_results(sandbox_.read("out.jsonl")));
+  for (const char* from : {"converted.json", "killed.jsonl"}) {
+    ASSERT_EQ(sandbox_.tune({"convert", from, "copy.jsonl"}).code, 0);
+    ASSERT_EQ(sandbox_.tune({"convert", "copy.jsonl", "copy.json"}).code, 0);
+    EXPECT_TRUE(has(sandbox_.read("copy.json"), "\"tune_params_keys\": [\"T\",\"SAYS\",\"A\"],\n")) << from;
+  }
+}
+
+TEST_F(KernelTunerFiles, AConversionKeepsTheTimesOfLaunches) {
+  std::string cache = kCache;
+  cache.replace(cache.find("\"time\": 2.5,"), 12, "\"time\": 2.5, \"times\": [2.0, 3.0],");
+  sandbox_.write("times.json", cache);
+  ASSERT_EQ(sandbox_.tune({"convert", "times.json", "times.t4.json"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.read("times.t4.json"), "\"runtimes\":[2.0,3.0]}"));
+  ASSERT_EQ(sandbox_.tune({"convert", "times.t4.json", "back.json"}).code, 0);
+  EXPECT_TRUE(has(sandbox_.read("back.json"), "\"time\":2.5,\"times\":[2.0,3.0],"));
 }
 
 /// What a simulation says but for the lines that name the file, and the seconds that CSV does not hold.

@@ -190,15 +190,17 @@ TEST(Records, OfWhatWasStartedAreReadAsTheyWere) {
   EXPECT_THROW(decode_record(R"({"record": "started", "id": "x", "device": -1})"), Malformed);
 }
 
-TEST(Records, OfRunsTellTheirDateAndWhetherTheyAreFresh) {
+TEST(Records, OfRunsTellTheirDateTheOrderOfParametersAndWhetherTheyAreFresh) {
   RunRecord run;
   EXPECT_EQ(encode(Record(run)).find("fresh"), std::string::npos);
   run.date = "2026-11-21 10:44:42.236642+00:00";
   run.fresh = true;
+  run.parameters = {"b", "a"};
   const std::string line = encode(Record(run));
   const auto read = std::get<RunRecord>(decode_record(line));
   EXPECT_EQ(read.date, run.date);
   EXPECT_TRUE(read.fresh);
+  EXPECT_EQ(read.parameters, run.parameters);
   std::string wrong = line;
   wrong.replace(wrong.find("2026-11"), 7, "2026/11");
   EXPECT_THROW(decode_record(wrong), Malformed);
