@@ -57,8 +57,6 @@ std::string init_name(const std::string&, const std::string& value) {
 
 constexpr std::string_view kCompilerOptions =
     "give the compiler's options in the tuning file: build: {flags: [...]}, or build: {command: ...} for a program";
-constexpr std::string_view kRunCommand =
-    "say in the tuning file how the program is run, such as run: [numactl, -N0, \"{binary}\", \"{args}\"]";
 
 constexpr auto kSpellings = std::to_array<Spelling>({
     {kTuneGemm, "--o", Treatment::same, "--tuning_results_file", as_it_is},
@@ -92,6 +90,7 @@ constexpr auto kSpellings = std::to_array<Spelling>({
      "no compiler is changed; --arch NAME with --build-only builds without a GPU"},
 
     {kKbench, "-dryrun", Treatment::same, "--dry-run"},
+    {kKbench, "-cc", Treatment::same, "--clear-cache"},
     {kKbench, "--cache-dir", Treatment::same, "--store", as_it_is},
     {kKbench, "--num-gpu", Treatment::same, "--devices", first_devices},
     {kKbench, "-c", Treatment::implied,
@@ -102,24 +101,7 @@ constexpr auto kSpellings = std::to_array<Spelling>({
      "no clock is demanded; the table has a warning if the times are noisy"},
     {kKbench, "-f", Treatment::implied, "no clock is demanded; the table has a warning if the times are noisy"},
     {kKbench, "--force", Treatment::implied, "no clock is demanded; the table has a warning if the times are noisy"},
-    {kKbench, "-cc", Treatment::refused,
-     "a build is not reused once its source has changed; to free the space, remove the folder of the build store "
-     "(~/.cache/tune/store, or that of --store)"},
-    {kKbench, "--clear-cache", Treatment::refused,
-     "a build is not reused once its source has changed; to free the space, remove the folder of the build store "
-     "(~/.cache/tune/store, or that of --store)"},
-    {kKbench, "--run-only", Treatment::refused,
-     "leave it out: what --build-only has built is taken from the build store (--store DIR, --base-store DIR), and "
-     "only "
-     "what is missing there is built"},
     {kKbench, "--output-dir", Treatment::refused, "write the folder in front of the name: --output DIR/NAME"},
-    {kKbench, "--exec-prefix", Treatment::refused, kRunCommand},
-    {kKbench, "--exec-suffix", Treatment::refused, kRunCommand},
-    {kKbench, "--mpirun-np", Treatment::refused, kRunCommand},
-    {kKbench, "--profile", Treatment::refused,
-     "profile one spec: for a kernel ncu --target-processes all tune --yaml FILE --spec N, for a program run: [ncu, "
-     "-o, "
-     "report, \"{binary}\", \"{args}\"] in the tuning file"},
     {kKbench, "--plot", Treatment::refused,
      "the table is always printed; --kt-cache FILE writes what ktdashboard shows"},
     {kKbench, "--target-accelerator", Treatment::refused,

@@ -69,6 +69,7 @@ struct BuildRules {
   bool command_is_shell = false;
   std::vector<std::string> run;
   bool run_is_shell = false;
+  Words prefix, suffix;          ///< what stands before and after `run`: a profiler, mpirun, further options
   CommandLine prepare, cleanup;  ///< before each timed run of a program, and after its last one
   /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
   /// it reports anything.

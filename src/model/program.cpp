@@ -70,6 +70,7 @@ std::vector<std::string> filled_in(const std::string& text, const Parameter& par
 
 std::set<std::string> programs_of(const Plan& plan) {
   std::set<std::string> programs;
+  if (!plan.build.prefix.empty()) programs.insert(plan.build.prefix.front());
   if (!plan.is_command() || plan.build.run_is_shell) return programs;
   for (const Space::Mapping& mapping : plan.space.mappings()) {
     std::vector<std::string> texts = {plan.build.run.front()};

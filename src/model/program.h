@@ -27,6 +27,8 @@ inline constexpr const char* kFileParameter = "file";
 std::vector<std::filesystem::path> files_of(const Plan& plan);
 /// The source of a spec.
 const std::filesystem::path& file_of(const Plan& plan, std::span<const Setting> params);
+/// The placeholder in a plan's prefix that stands for the number of the spec.
+inline constexpr const char* kSpecNumber = "mesh_idx";
 
 /// What the names of parameters and derived values stand for in commands. An empty value is no word at all.
 Placeholders values_in_commands(const Space& space, const Spec& spec);
@@ -35,8 +37,8 @@ Placeholders values_in_commands(const Space& space, const Spec& spec);
 /// of its own in `run:`.
 Words arguments_of(const Plan& plan, const Spec& spec);
 
-/// The programs that `run:` of a command starts, one for each value of a parameter in its first word; none where a
-/// shell starts them.
+/// The programs that must be installed: that of the prefix, and those that `run:` of a command starts, one for each
+/// value of a parameter in its first word; none where a shell starts them.
 std::set<std::string> programs_of(const Plan& plan);
 
 }  // namespace tune

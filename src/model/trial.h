@@ -86,6 +86,7 @@ struct FailureFacts {
   int signal = 0;                  ///< which ended it
   double limit_seconds = 0;        ///< the time that it was given, if it timed out
   bool machine_suspected = false;  ///< the machine may be to blame: short of memory, a full disk, a missing program
+  bool not_tried = false;          ///< it was not built, because the run was not to build anything
   bool operator==(const FailureFacts&) const = default;
 };
 

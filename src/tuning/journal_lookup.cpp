@@ -42,6 +42,7 @@ std::string text_of_dates(const std::set<std::string>& dates) {
 
 bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
   const FailureFacts& facts = failure.facts;
+  if (facts.not_tried) return true;
   if (facts.limit_seconds > 0)
     return facts.limit_seconds < (failure.stage == Stage::build ? timeout_build : timeout_run);
   return !repeated && facts.machine_suspected;

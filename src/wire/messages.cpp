@@ -14,8 +14,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildRequest, source, include, f
                                                 problem, command, command_is_shell)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRequest, artifact, vendor, vendor_best, problem, launches,
                                                 workspace_bytes, zero_workspace, zero_c, reference, seed, measure, keep,
-                                                gauges, source, command, command_is_shell, args, values, prepare,
-                                                cleanup, reads_result, times_whole)
+                                                gauges, source, command, command_is_shell, prefix, suffix, args, values,
+                                                prepare, cleanup, reads_result, times_whole)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
                                                 workspace_bytes, zero_workspace, share)
 static void to_json(json& j, const Go& go) {

@@ -87,11 +87,12 @@ struct MeasureRequest {
   std::string source;                ///< absolute path: what {file} stands for
   std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file} {output}; empty: by suffix
   bool command_is_shell = false;
-  std::vector<std::string> args;  ///< what {args} stands for
-  Placeholders values;            ///< what the names of parameters stand for
-  CommandLine prepare, cleanup;   ///< empty: none
-  bool reads_result = true;       ///< the program may report its time
-  bool times_whole = false;       ///< if it does not, the time is that of the whole command
+  std::vector<std::string> prefix, suffix;  ///< words before and after the command
+  std::vector<std::string> args;            ///< what {args} stands for
+  Placeholders values;                      ///< what the names of parameters stand for
+  CommandLine prepare, cleanup;             ///< empty: none
+  bool reads_result = true;                 ///< the program may report its time
+  bool times_whole = false;                 ///< if it does not, the time is that of the whole command
 };
 
 /// Makes the reference result of a problem: by our own double-precision kernel, or for a custom problem by the

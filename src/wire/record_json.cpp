@@ -119,6 +119,7 @@ void to_json(json& j, const FailureFacts& facts) {
   if (facts.signal != 0) j["signal"] = facts.signal;
   if (facts.limit_seconds > 0) j["limit_seconds"] = facts.limit_seconds;
   if (facts.machine_suspected) j["machine_suspected"] = true;
+  if (facts.not_tried) j["not_tried"] = true;
 }
 
 void from_json(const json& j, FailureFacts& facts) {
@@ -127,6 +128,7 @@ void from_json(const json& j, FailureFacts& facts) {
   facts.signal = static_cast<int>(integer_at(j, "signal", 0, INT8_MAX, 0));
   facts.limit_seconds = seconds_at(j, "limit_seconds");
   facts.machine_suspected = j.value("machine_suspected", false);
+  facts.not_tried = j.value("not_tried", false);
 }
 
 void to_json(json& j, const Failure& failure) {

@@ -180,6 +180,10 @@ void ProgramBackend::load(const wire::MeasureRequest& request, bool /*beside*/) 
     request_.command_is_shell = false;
     if (request_.command.front() == "{file}") require_executable(request.source);
   }
+  if (request_.command_is_shell && !request_.suffix.empty())
+    request_.command.back() += " " + typed_line(request_.suffix);
+  else
+    request_.command.insert(request_.command.end(), request_.suffix.begin(), request_.suffix.end());
   if (request.times_whole && !request.reads_result) time_whole();
 }
 
@@ -203,9 +207,11 @@ ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
   const ScratchFolder folder;
   const fs::path result = folder.path() / "result";
   Task task = task_of({request_.command, request_.command_is_shell}, "the program");
+  task.prefix = request_.prefix;
   task.placeholders["args"] = request_.args;
   task.placeholders["output"] = {result.string()};
-  task.is_artifact = !request_.artifact.empty() && !task.is_shell && task.command.front() == "{binary}";
+  task.is_artifact =
+      !request_.artifact.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
   task.discards_output = discards_output;
   task.awaits_all = request_.times_whole;

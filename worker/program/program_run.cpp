@@ -92,7 +92,9 @@ platform::Finished start(const Task& task, const platform::Command& command) {
 
 platform::Finished run_or_refuse(const Task& task) {
   platform::Command command;
-  command.argv = expand_command(task.command, task.is_shell, task.placeholders);
+  command.argv = expand_command(task.prefix, false, task.placeholders);
+  const Words own = expand_command(task.command, task.is_shell, task.placeholders);
+  command.argv.insert(command.argv.end(), own.begin(), own.end());
   command.environment = task.environment;
   command.own_group = false;
   command.discards_output = task.discards_output;

@@ -15,7 +15,8 @@ namespace tune::worker {
 /// A command of program mode: the build, or the program itself.
 struct Task {
   Stage stage = Stage::build;
-  std::string what;  ///< "the build": how messages call it
+  std::string what;   ///< "the build": how messages call it
+  Words prefix = {};  ///< of the command's argv
   Words command;
   bool is_shell = false;
   Placeholders placeholders;

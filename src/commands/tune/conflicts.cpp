@@ -98,6 +98,12 @@ void refuse_conflicts(const TuneOptions& options) {
   check_cluster(options);
   if (options.dry_run && options.build_only) fail("--dry-run and --build-only exclude each other");
   if (options.tune && options.build_only) fail("--tune and --build-only exclude each other");
+  const std::string builds = "--run-only builds nothing; it excludes ";
+  if (options.run_only && options.build_only) fail(builds + "--build-only");
+  if (options.run_only && options.clear_cache) fail(builds + "--clear-cache, which leaves nothing to run");
+  if (options.clear_cache && (options.dry_run || options.simulate || options.probe))
+    fail(
+        "--clear-cache empties the build store for a run that builds; --dry-run, --simulate and --probe build nothing");
   if (options.search.strategy && (options.dry_run || options.build_only))
     fail("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
   if (options.device_file && !options.dry_run && !options.build_only && !options.simulate)

@@ -180,6 +180,14 @@ void bind_arch(cli::Command& command, TuneOptions& options) {
       .repeats_spec();
 }
 
+void bind_built(cli::Command& command, TuneOptions& options) {
+  command
+      .flag("--run-only", options.run_only,
+            "Build nothing: run the specs that --build-only or an earlier run has built")
+      .for_agents();
+  command.flag("--clear-cache", options.clear_cache, "Empty the build store first, so that everything is built again");
+}
+
 void bind_store(cli::Command& command, StoreOptions& store) {
   command.path("--store", store.store, "DIR", "Build store instead of your own; who can write there is trusted")
       .for_agents();
@@ -233,6 +241,7 @@ void bind_how(cli::Command& command, TuneOptions& options) {
   bind_fresh(command, options);
   bind_device_file(command, options);
   bind_arch(command, options);
+  bind_built(command, options);
   bind_store(command, options.store);
   bind_cluster(command, options.cluster);
 }

@@ -80,6 +80,15 @@ void bind_programs(cli::Command& command, TuneOptions& options) {
   command.text("--prepare", load.prepare, "CMD", "Run this by /bin/sh before each run, those of the warm-up included")
       .repeats_spec();
   command.text("--cleanup", load.cleanup, "CMD", "Run this by /bin/sh after the last run of each spec").repeats_spec();
+  command.text("--exec-prefix", load.exec_prefix, "WORDS", "Words before the command of a program: 'numactl -N0'")
+      .repeats_spec();
+  command.text("--exec-suffix", load.exec_suffix, "WORDS", "Words after it").repeats_spec();
+  command.whole("--mpirun-np", load.processes, 1, "N", "Run the program by mpirun -np N").repeats_spec();
+  const auto profiler = [&load](const std::string& text) { load.profiler = text; };
+  command
+      .choice("--profile", profiler, "ncu|ncu-single|rocm|rocprof-compute",
+              "Run the program under a profiler, which writes PREFIX-profile-N for each spec N")
+      .repeats_spec();
   command.behind_dashes(load.command);
 }
 
@@ -201,6 +210,7 @@ void add_consequences(TuneOptions& options) {
     options.yaml = {kDefaultFile};
     options.given.set("--yaml", {kDefaultFile});
   }
+  if (options.run_only) options.keep_going = true;  // that the first are not built says nothing of the others
   if (!options.given("--jobs")) options.measure.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   options.search.in_mesh_order = options.dry_run || options.build_only;
   options.search.default_first = options.tune;

@@ -64,10 +64,12 @@ struct TuneOptions {
   std::optional<std::int64_t> memory;  ///< bytes
   bool keep_going = false;
   bool retry_failed = false;
-  bool fresh = false;  ///< measures again what the journal knows
+  bool run_only = false;  ///< builds nothing
+  bool fresh = false;     ///< measures again what the journal knows
   std::optional<std::filesystem::path> device_file;
   std::optional<std::string> arch;
   StoreOptions store;
+  bool clear_cache = false;    ///< the store is emptied before the run
   exec::ClusterRules cluster;  ///< without a launcher the run is on this machine
 
   // What comes out.

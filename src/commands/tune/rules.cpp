@@ -141,6 +141,7 @@ platform::StorePlaces store_places(const StoreOptions& options) {
 
 exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
   exec::MeasureOptions measure = options.measure;
+  measure.builds = !options.run_only;
   measure.worker = workers.require(backend);
   measure.store = store_places(options.store);
   return measure;

@@ -1,11 +1,17 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/default_file.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/options.h"
+#include "commands/tune/rules.h"
 #include "platform/files/log.h"
 #include "platform/files/user_folders.h"
+#include "platform/store/store_care.h"
 
 namespace tune::commands {
 namespace {
@@ -16,6 +22,16 @@ void bind(cli::Command& command, TuneOptions& options) {
   command.then([&options] { refuse_conflicts(options); });
 }
 
+// What other users have in a shared store stays.
+void empty_store(const platform::StorePlaces& places) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(places.folder, ignored)) return;
+  const platform::Store store(places);
+  const std::vector<platform::StoreEntry> entries = platform::entries_of(store.folder());
+  const auto removed = std::ranges::count_if(entries, platform::remove_entry);
+  print_wrapped(fmt::format("note: {} of the {} entries of the build store were removed", removed, entries.size()));
+}
+
 ExitCode run_mode(const TuneOptions& given) {
   const TuneOptions options = with_tuning_file(given);
   if (options.simulate) return simulate(options);
@@ -24,6 +40,7 @@ ExitCode run_mode(const TuneOptions& given) {
       !text.empty() && !(options.outputs.prefix && options.store.store))
     print_wrapped("note: " + text);
   if (options.dry_run) return dry_run(options);
+  if (options.clear_cache) empty_store(store_places(options.store));
   if (options.build_only) return for_each_target(options, build_only);
   return tune_all(options);
 }

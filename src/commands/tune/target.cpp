@@ -13,10 +13,20 @@
 namespace tune::commands {
 namespace {
 
+/// What the names of a target's files have in addition: -M64-N64-NVIDIA_H200. Empty if it is the only one.
+std::string file_suffix(const std::optional<config::Shape>& shape, std::string model) {
+  std::string suffix;
+  if (shape)
+    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
+  std::ranges::replace(model, ' ', '_');
+  return suffix + (model.empty() ? "" : "-" + model);
+}
+
 config::Loaded load_for(const TuneOptions& options, const std::optional<config::Shape>& shape,
-                        tuning::Machine& machine) {
+                        const std::string& suffix, tuning::Machine& machine) {
   config::LoadOptions load_rules = options.load;
   load_rules.shape = shape;
+  if (options.outputs.prefix) load_rules.profile = options.outputs.prefix->string() + suffix;
   if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.measure.deadlines.run.count();
   load_rules.file_must_exist = !options.dry_run;
   load_rules.present = [&](Backend backend) { return machine.present(backend); };
@@ -55,15 +65,6 @@ std::vector<std::filesystem::path> input_files(const TuneOptions& options, const
   return inputs;
 }
 
-/// What the names of a target's files have in addition: -M64-N64-NVIDIA_H200. Empty if it is the only one.
-std::string file_suffix(const std::optional<config::Shape>& shape, std::string model) {
-  std::string suffix;
-  if (shape)
-    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
-  std::ranges::replace(model, ' ', '_');
-  return suffix + (model.empty() ? "" : "-" + model);
-}
-
 /// Whether a shape sets one of these parameters, as a line of results does.
 bool names_any(const std::optional<config::Shape>& shape, const std::vector<Setting>& settings) {
   return shape && std::ranges::any_of(settings, [&](const Setting& setting) {
@@ -96,7 +97,7 @@ Target::Target(const TuneOptions& options, exec::Workers& its_workers, const std
       started(std::chrono::steady_clock::now()),
       outputs(output_rules(options, file_suffix(shape, model))),
       machine(machine_rules(options, outputs), workers),
-      loaded(load_for(options, shape, machine)),
+      loaded(load_for(options, shape, file_suffix(shape, model), machine)),
       objective(loaded.plan),
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});

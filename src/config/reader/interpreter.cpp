@@ -278,6 +278,7 @@ void Interpreter::read_rules() {
   if (program_mode())
     read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
                      diagnostics_);
+  read_surroundings(options_, plan_, diagnostics_);
   if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
     if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())

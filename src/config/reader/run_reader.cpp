@@ -6,6 +6,8 @@
 #include <set>
 
 #include "config/reader/command_reader.h"
+#include "config/yaml/split_words.h"
+#include "model/program.h"
 #include "model/values/names.h"
 
 namespace tune::config {
@@ -115,6 +117,61 @@ class RunReader {
 
 void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics) {
   RunReader(top, context, rules, diagnostics).read();
+}
+
+namespace {
+
+/// The words of an option, which no shell reads.
+Words words_of(const char* option, const std::optional<std::string>& text, Diagnostics& diagnostics) {
+  if (!text) return {};
+  auto words = split_words(*text);
+  if (const auto* needs = std::get_if<NeedsShell>(&words)) {
+    diagnostics.add({std::make_shared<const std::string>(option), 0, 0},
+                    fmt::format("{} needs a shell, which does not read this; write the command into run: of the tuning "
+                                "file, or a script",
+                                needs->what));
+    return {};
+  }
+  return std::get<Words>(std::move(words));
+}
+
+void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+/// What a profiler is called with; its files are of one spec each.
+Words profiler_command(const std::string& profiler, const std::string& files) {
+  const std::string file = files + "-profile-{" + kSpecNumber + "}";
+  if (profiler.starts_with("ncu")) return {"ncu", "-f", "-o", file};
+  return {"rocprof-compute", "profile", "--name", "{" + std::string(kSpecNumber) + "}", "-p", file, "--"};
+}
+
+}  // namespace
+
+void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diagnostics) {
+  const std::pair<const char*, bool> given[] = {{"--exec-prefix", options.exec_prefix.has_value()},
+                                                {"--exec-suffix", options.exec_suffix.has_value()},
+                                                {"--mpirun-np", options.processes.has_value()},
+                                                {"--profile", options.profiler.has_value()}};
+  for (const auto& [option, is_given] : given)
+    if (is_given && !plan.kernel.empty())
+      diagnostics.add({std::make_shared<const std::string>(option), 0, 0},
+                      fmt::format("is for programs, and {} is a kernel, which a worker of tune launches; to profile "
+                                  "one of its specs, run ncu --target-processes all tune --yaml FILE --spec N",
+                                  plan.kernel));
+  Words& prefix = plan.build.prefix;
+  prefix = words_of("--exec-prefix", options.exec_prefix, diagnostics);
+  if (options.processes) append(prefix, {"mpirun", "-np", std::to_string(*options.processes)});
+  plan.build.suffix = words_of("--exec-suffix", options.exec_suffix, diagnostics);
+  if (plan.build.run_is_shell)
+    for (const std::string& word : plan.build.suffix)
+      if (!placeholders_of(word).empty())
+        diagnostics.add({std::make_shared<const std::string>("--exec-suffix"), 0, 0},
+                        fmt::format("'{}' has a placeholder, and the command is read by a shell; write it into run: of "
+                                    "the tuning file",
+                                    word));
+  if (!options.profiler) return;
+  const std::filesystem::path files = options.profile.empty() ? std::filesystem::path(plan.name) : options.profile;
+  append(prefix, profiler_command(*options.profiler, std::filesystem::absolute(files).string()));
+  if (*options.profiler == "ncu-single") append(plan.build.suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
 }
 
 }  // namespace tune::config

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/reader/load.h"
 #include "config/yaml/fields.h"
 #include "model/plan.h"
 
@@ -18,5 +19,9 @@ struct RunContext {
 /// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports
 /// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
 void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics);
+
+/// Puts what the command line says before and after the command of a program. Reports what needs a shell, and such
+/// options for a kernel.
+void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -10,8 +10,10 @@ class BuildService {
  public:
   /// `requests` and `launcher` must outlive this.
   BuildService(const RequestFactory& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
-               RunObserver& observer)
-      : requests_(&requests), inputs_(requests, observer), builder_(launcher, inputs_, std::move(store), jobs) {}
+               bool builds, RunObserver& observer)
+      : requests_(&requests),
+        inputs_(requests, observer),
+        builder_(launcher, inputs_, std::move(store), jobs, builds) {}
 
   Builder& builder() { return builder_; }
   const Builder& builder() const { return builder_; }

@@ -48,8 +48,8 @@ std::optional<Artifact> read_entry(const platform::Store& store, const fs::path&
   return std::nullopt;  // damaged: built again
 }
 
-Builder::Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs)
-    : launcher_(&launcher), inputs_(&inputs), places_(std::move(store)), jobs_(jobs) {}
+Builder::Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs, bool builds)
+    : launcher_(&launcher), inputs_(&inputs), places_(std::move(store)), jobs_(jobs), builds_(builds) {}
 
 Builder::~Builder() {
   for (const platform::LockedFolder& folder : kept_) store_->discard(folder.path());
@@ -97,7 +97,16 @@ const Builder::Result* Builder::find_intact(const std::string& key) {
 }
 
 void Builder::want(const std::string& key, const wire::BuildRequest& request) {
-  if (find(key) != nullptr || !pending_.insert(key).second) return;
+  if (find(key) != nullptr) return;
+  if (!builds_) {
+    remember(key, Failure{Stage::build,
+                          Cause::reported,
+                          "it is not in the build store, and nothing is built here",
+                          {},
+                          {.not_tried = true}});
+    return;
+  }
+  if (!pending_.insert(key).second) return;
   queue_.push_back({key, {}, request, nullptr});
 }
 

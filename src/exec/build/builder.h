@@ -33,8 +33,9 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  /// `launcher` and `inputs` must outlive this. `jobs`: processes at a time.
-  Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs);
+  /// `launcher` and `inputs` must outlive this. `jobs`: processes at a time. If nothing is to be built, what the store
+  /// does not have has failed.
+  Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs, bool builds);
   /// Discards unfinished builds, whose processes must have ended, and what a store that has grown too large can spare.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -78,6 +79,7 @@ class Builder {
   platform::StorePlaces places_;
   std::unique_ptr<platform::Store> store_;  ///< made when something is to be built
   int jobs_;
+  bool builds_;
   bool built_ = false;  ///< the store has grown
   std::deque<Job> queue_;
   std::set<std::string> pending_;  ///< keys queued or running

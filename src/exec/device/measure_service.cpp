@@ -24,7 +24,7 @@ MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions op
     : requests_(&requests),
       options_(std::move(options)),
       launcher_(*host, options_.worker, options_.deadlines, temporary_.folder()),
-      builds_(requests, launcher_, options_.store, options_.jobs, *options_.observer),
+      builds_(requests, launcher_, options_.store, options_.jobs, options_.builds, *options_.observer),
       devices_(devices_of(launcher_, requests, options_)),
       reference_(requests, builds_, devices_.front()),
       host_(std::move(host)) {}

@@ -22,6 +22,7 @@ struct MeasureOptions {
   std::filesystem::path keep;    ///< folder for what failed specs leave; empty: none
   Deadlines deadlines;
   int jobs = 1;                              ///< build processes at a time
+  bool builds = true;                        ///< else only what was built before is run
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
   bool share_processes = false;              ///< --isolation auto
   bool turns = true;                         ///< with other runs on the same device, the CPU among them

@@ -205,6 +205,8 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
   for (const auto& [name, command] : {std::pair("prepare", &plan.build.prepare), {"cleanup", &plan.build.cleanup}})
     if (!command->empty()) fields.add(name, list(command->words, in_quotes)).add("shell", flag(command->is_shell));
+  for (const auto& [name, words] : {std::pair("prefix", &plan.build.prefix), {"suffix", &plan.build.suffix}})
+    if (!words->empty()) fields.add(name, list(*words, in_quotes));
   if (plan.build.whole && (*plan.build.whole || plan.file.empty())) fields.add("whole", flag(*plan.build.whole));
   return fields.add("zero_workspace", flag(false)).text();
 }

@@ -168,7 +168,10 @@ wire::MeasureRequest RequestFactory::measure(const Spec& spec) const {
   request.cleanup = plan_->build.cleanup;
   request.reads_result = !plan_->build.whole.value_or(false);
   request.times_whole = plan_->build.whole.value_or(true);
+  request.prefix = plan_->build.prefix;
+  request.suffix = plan_->build.suffix;
   if (plan_->kernel.empty()) request.values = values_in_commands(plan_->space, spec);
+  if (uses(request.prefix, kSpecNumber)) request.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
   request.args = arguments_of(*plan_, spec);
   return request;
 }

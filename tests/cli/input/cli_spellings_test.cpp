@@ -285,12 +285,104 @@ TEST_F(Spellings, OptionsOfOtherToolsWorkOrSayWhatToUse) {
   sandbox_.write_script("{T: [2, 1]}");
   tune({"bench.yaml", "-c", "--num_threads", "1", "--cache-dir", "store", "--skip-clock-check", "--time_breakdown"});
   EXPECT_EQ(listed({"bench.yaml", "-dryrun"}), "        0 T=2\n        1 T=1\n");
-  refuses({"bench.yaml", "--run-only"},
-          "--run-only is an option of kbench and not of tune: leave it out: what --build-only has built is taken from "
-          "the build store (--store DIR, --base-store DIR), and only what is missing there is built");
+  refuses({"bench.yaml", "--output-dir", "out"},
+          "--output-dir is an option of kbench and not of tune: write the folder in front of the name: --output "
+          "DIR/NAME");
   refuses({"bench.yaml", "--keep", "--compare"},
           "--keep is given the option --compare; give the name of a folder");  // tune_gemm's has no value
   refuses({"bench.yaml", "--ngpus", "x"}, "--ngpus: 'x' is not a number of GPUs; write a whole number above 0");
+}
+
+/// Programs that stand for others: each notes its words and runs the rest of them.
+class Surrounded : public Spellings {
+ protected:
+  Surrounded() {
+    sandbox_.write_script("{T: [2, 1]}");
+    add("mpirun", "shift 2");
+    add("ncu", "echo profile > \"$3.ncu-rep\"; shift 3");
+    sandbox_.environment["PATH"] = (sandbox_.folder() / "tools").string() + ":/usr/bin:/bin";
+  }
+  void add(const std::string& name, const std::string& drop_words) const {
+    const std::filesystem::path log = sandbox_.folder() / "calls";
+    std::filesystem::permissions(
+        sandbox_.write("tools/" + name, "#!/bin/sh\necho \"" + name + " $*\" >> " + log.string() + "\n" + drop_words +
+                                            "\nexec \"$@\"\n"),
+        std::filesystem::perms::owner_all);
+  }
+  /// Whether a program was called with these words.
+  testing::AssertionResult called(const std::string& words) const { return has(sandbox_.read("calls"), words + "\n"); }
+
+  const std::string script_ = (sandbox_.folder() / "bench.sh").string();
+};
+
+TEST_F(Surrounded, AProgramRunsBetweenWhatTheCommandLineSays) {
+  add("outer", "shift");
+  tune({"bench.yaml", "--exec-prefix", "outer 'a b{T}'", "--mpirun-np", "4", "--exec-suffix", "--more 'x y'"});
+  EXPECT_TRUE(called("outer a b2 mpirun -np 4 " + script_ + " --T=2 --more x y"));
+  EXPECT_TRUE(called("mpirun -np 4 " + script_ + " --T=1 --more x y"));
+  EXPECT_EQ(sandbox_.script_runs(), 2);
+  tune({"bench.yaml", "--mpirun-np", "2"});
+  EXPECT_EQ(sandbox_.script_runs(), 4) << "what was measured in another way does not count";
+  tune({"bench.yaml", "--mpirun-np", "2"});
+  EXPECT_EQ(sandbox_.script_runs(), 4) << "what was measured in the same way does";
+}
+
+TEST_F(Surrounded, ACommandBehindDashesRunsBetweenThemToo) {
+  tune({"--param", "T:[1,2]", "--mpirun-np", "3", "--", "./bench.sh", "--T={T}"});
+  EXPECT_TRUE(called("mpirun -np 3 ./bench.sh --T=2"));
+  tune({"--param", "T:[1,2]", "--mpirun-np", "3", "--exec-suffix", "--last 'x y'", "--shell", "--",
+        "./bench.sh --T={T}"});
+  EXPECT_TRUE(called("mpirun -np 3 /bin/sh -c ./bench.sh --T='2' --last 'x y'"));
+}
+
+TEST_F(Surrounded, AProfilerWritesAFileForEachSpec) {
+  tune({"bench.yaml", "--profile", "ncu-single", "--output", "out/best"});
+  EXPECT_TRUE(called("ncu -f -o " + (sandbox_.folder() / "out/best-profile-1").string() + " " + script_ +
+                     " --T=1 --bench-max-iters=0 --bench-max-batch-size=1"));
+  EXPECT_EQ(sandbox_.read("out/best-profile-0.ncu-rep"), "profile\n");
+  tune({"bench.yaml", "--profile", "ncu", "--spec", "1"});
+  EXPECT_TRUE(exists("bench-profile-1.ncu-rep"));
+}
+
+TEST_F(Surrounded, WhatCannotRunIsRefused) {
+  refuses({"bench.yaml", "--profile", "rocm"}, "bench.yaml: run: cannot start rocprof-compute: not found on PATH");
+  refuses({"bench.yaml", "--exec-prefix", "a | b"},
+          "--exec-prefix: an unquoted | needs a shell, which does not read this; write the command into run: of the "
+          "tuning file, or a script");
+  refuses(
+      {"--param", "T:[1,2]", "--exec-suffix", "{T}", "--shell", "--", "./bench.sh --T={T}"},
+      "--exec-suffix: '{T}' has a placeholder, and the command is read by a shell; write it into run: of the tuning "
+      "file");
+  sandbox_.write_gemm();
+  refuses({"gemm.yaml", "--profile", "ncu"},
+          "--profile: is for programs, and gemm is a kernel, which a worker of tune launches; to profile one of its "
+          "specs, run ncu --target-processes all tune --yaml FILE --spec N");
+}
+
+TEST_F(Spellings, RunOnlyBuildsNothing) {
+  sandbox_.write_gemm();
+  tune({"gemm.yaml", "--build-only", "--filter", "BM=2"});
+  ASSERT_EQ(sandbox_.artifacts(), 1);
+  const Result only = tune({"gemm.yaml", "--run-only"});
+  EXPECT_EQ(sandbox_.artifacts(), 1);
+  EXPECT_TRUE(has(only.out, "Number of valid specs: 4\n1 of 4 measured\n"));
+  EXPECT_TRUE(has(only.out, "3  build, reported: it is not in the build store, and nothing is built here\n"));
+  tune({"gemm.yaml"});
+  EXPECT_EQ(sandbox_.artifacts(), 4) << "that they were not built is no failure that lasts";
+  refuses({"gemm.yaml", "--run-only", "--build"}, "--run-only builds nothing; it excludes --build-only");
+  refuses({"gemm.yaml", "--run-only", "-cc"},
+          "--run-only builds nothing; it excludes --clear-cache, which leaves nothing to run");
+}
+
+TEST_F(Spellings, TheStoreIsEmptiedOnRequest) {
+  sandbox_.write_gemm();
+  tune({"gemm.yaml", "--build-only"});
+  const Result cleared = tune({"gemm.yaml", "--build-only", "-cc", "--filter", "BM=2"});
+  EXPECT_TRUE(has(cleared.err, "note: 4 of the 4 entries of the build store were removed\n"));
+  EXPECT_EQ(sandbox_.artifacts(), 1);
+  refuses({"gemm.yaml", "--clear-cache", "--dry-run"},
+          "--clear-cache empties the build store for a run that builds; --dry-run, --simulate and --probe build "
+          "nothing");
 }
 
 TEST_F(Spellings, NoOptionOfOursIsTakenForOneOfAnotherTool) {

@@ -40,6 +40,8 @@ TEST(TuneOptions, EachIsRepeatedOrForTheDriverAlone) {
       "--exit-undecided", "--baseline", "--threshold", "--compare", "--compare_wo_tuning", "--keep-going",
       // what is known already
       "--retry-failed", "--fresh",
+      // agents have a store of their own
+      "--clear-cache",
       // agents
       "--per-device-model", "--launcher", "--hosts", "--agents", "--listen", "--agents-within", "--agent-timeout",
       // what comes out
