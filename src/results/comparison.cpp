@@ -33,12 +33,13 @@ const ProblemTimes* find_same(const ProblemTimes& problem, const RecordedTimes& 
   return found;
 }
 
-void require_times(const RecordedTimes& before, const ProblemTimes& problem) {
-  if (problem.best) return;
-  refuse(
-      fmt::format("{}: no spec of {} has a time to compare with (the first failure: {}); give a result in which one "
-                  "has",
-                  before.file, problem_text(problem), line_with_escapes(why_no_time(problem))));
+std::string no_time_text(const RecordedTimes& before, const ProblemTimes& problem) {
+  return fmt::format("{}: no spec of {} has a time to compare with (the first failure: {})", before.file,
+                     problem_text(problem), line_with_escapes(why_no_time(problem)));
+}
+
+[[noreturn]] void refuse_for_lack_of_times(const RecordedTimes& before, const ProblemTimes& problem) {
+  refuse(no_time_text(before, problem) + "; give a result in which one has");
 }
 
 bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
@@ -51,18 +52,32 @@ std::string devices_text(const RecordedTimes& before, const RecordedTimes& now, 
                      line_with_escapes(today.device));
 }
 
-/// Throws if what the runs found has nothing to do with each other.
-void check_kernels(const ProblemTimes& before, const ProblemTimes& now, const ComparedShape& shape,
-                   RunComparison& comparison) {
-  if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) return;
+/// Adds what was found for a problem, unless what the runs found has nothing to do with each other.
+void add_shape(const ProblemTimes& before, const ProblemTimes& now, ComparedShape shape, RunComparison& comparison) {
+  if (before.kernel.empty() || now.kernel.empty() || before.kernel == now.kernel) {
+    comparison.shapes.push_back(std::move(shape));
+    return;
+  }
   const std::string text =
       fmt::format("{} is of {}, and {} of {}", comparison.before.file, line_with_escapes(before.kernel),
                   comparison.now.file, line_with_escapes(now.kernel));
   const auto in_both = [](const ComparedSpec& row) {
     return row.change != Change::only_before && row.change != Change::only_now;
   };
-  if (std::ranges::none_of(shape.specs, in_both)) refuse(text + ": no spec is in both");
+  if (std::ranges::none_of(shape.specs, in_both)) {
+    comparison.warnings.push_back(text + ": no spec is in both");
+    return;
+  }
   comparison.warnings.push_back(text);
+  comparison.shapes.push_back(std::move(shape));
+}
+
+void refuse_two_devices(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
+                        const ProblemTimes& today, const ComparisonRules& rules) {
+  if (!of_two_devices(then, today) || rules.any_device) return;
+  refuse(devices_text(before, now, then, today) +
+         ": what changed in the kernel cannot be told from what differs between the devices; tune diff --any-device "
+         "compares them all the same");
 }
 
 void warn_of_versions(const RecordedTimes& before, const RecordedTimes& now, RunComparison& comparison) {
@@ -134,17 +149,16 @@ ComparedRun heading_of(const RecordedTimes& run) {
 
 /// Everything but what follows from all rows together.
 RunComparison collected(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
-  require_comparable(before, now, rules);
   const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
   RunComparison comparison;
   comparison.before = heading_of(before);
   comparison.now = heading_of(now);
   comparison.threshold = rules.threshold;
   const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
-  if (of_two_devices(first, first_now))
+  if (of_two_devices(first, first_now) && rules.any_device)
     comparison.warnings.push_back(devices_text(before, now, first, first_now) +
                                   ": the changes are also those of the device");
-  std::vector<ProblemTimes> only_before, only_now = now.problems;
+  std::vector<ProblemTimes> only_before, only_now = now.problems, without_times;
   for (const ProblemTimes& problem : before.problems) {
     const ProblemTimes* same = find_same(problem, now, only_one);
     if (same == nullptr) {
@@ -154,11 +168,17 @@ RunComparison collected(const RecordedTimes& before, const RecordedTimes& now, c
     std::erase_if(only_now, [&](const ProblemTimes& p) {
       return p.problem == same->problem && p.kernel == same->kernel && p.device == same->device;
     });
-    comparison.shapes.push_back(compared_shape(problem, *same));
-    if (comparison.now.device.empty() && !same->device.empty())
-      comparison.shapes.back().problem += " on " + same->device;
-    check_kernels(problem, *same, comparison.shapes.back(), comparison);
+    refuse_two_devices(before, now, problem, *same, rules);
+    if (!problem.best) {
+      without_times.push_back(problem);
+      continue;
+    }
+    ComparedShape shape = compared_shape(problem, *same);
+    if (comparison.now.device.empty() && !same->device.empty()) shape.problem += " on " + same->device;
+    add_shape(problem, *same, std::move(shape), comparison);
   }
+  if (comparison.shapes.empty() && !without_times.empty()) refuse_for_lack_of_times(before, without_times.front());
+  for (const ProblemTimes& problem : without_times) comparison.warnings.push_back(no_time_text(before, problem));
   warn_of_missing(texts_of(only_before), comparison.before, comparison);
   warn_of_missing(texts_of(only_now), comparison.now, comparison);
   warn_of_versions(before, now, comparison);
@@ -200,12 +220,8 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
     const ProblemTimes* same = find_same(problem, now, only_one);
     if (same == nullptr) continue;
     any = true;
-    require_times(before, problem);
-    if (of_two_devices(problem, *same) && !rules.any_device)
-      refuse(
-          devices_text(before, now, problem, *same) +
-          ": what changed in the kernel cannot be told from what differs between the devices; tune diff --any-device "
-          "compares them all the same");
+    if (!problem.best) refuse_for_lack_of_times(before, problem);
+    refuse_two_devices(before, now, problem, *same, rules);
   }
   if (!any)
     refuse(fmt::format("no problem is in both: {} is of {}, and {} of {}", before.file,
@@ -222,7 +238,9 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
                                    const std::string& label, const ComparisonRules& rules) {
   if (before.problems.size() > 1)
     std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });
+  require_comparable(before, now, rules);
   RunComparison comparison = collected(before, now, rules);
+  if (comparison.shapes.empty()) refuse(comparison.warnings.front());
   ComparedShape& shape = comparison.shapes.front();
   const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
   if (again) {

@@ -13,10 +13,11 @@ struct ComparisonRules {
 
 /// Compares what two runs found, problem by problem and spec by spec: finals with finals where both have them, else
 /// sweep with sweep. Problems are the same if their sizes are; if a run has one problem and a file does not say which,
-/// they count as the same. Throws Error(bad_input) if nothing can be compared: no problem is in both, the devices
-/// differ, or the old run has no time.
+/// they count as the same. What cannot be compared is warned of: a problem of one run alone, one for which the old run
+/// has no time, and one for which the two have neither the kernel nor a spec in common. Throws Error(bad_input) if the
+/// devices differ, or the old run has no time at all.
 RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
-/// Throws what `compare` throws, before `now` has any times.
+/// Throws what `compare` throws, before `now` has any times, and if no problem is in both.
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
 
 /// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.

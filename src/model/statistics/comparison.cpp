@@ -108,6 +108,7 @@ std::size_t regressions(const RunComparison& comparison) {
 
 Answer is_slower(const RunComparison& comparison) {
   if (regressions(comparison) > 0) return Answer::yes;
+  if (comparison.shapes.empty()) return Answer::open;
   const auto is_open = [&](const ComparedShape& shape) {
     const ComparedSpec& best = shape.best.front();
     return best.change == Change::open ||

@@ -199,8 +199,29 @@ TEST_F(Diff, EveryProblemOfAJournalIsCompared) {
   EXPECT_TRUE(has(result.out, "2 regressions")) << "the best and the spec of one problem";
   const Result part = diff(shapes(1, 2), run_line("64x64x64") + line_of({1, 1}), 0);
   EXPECT_TRUE(has(part.out, "warning: only in old.jsonl: 128x64x64\n"));
-  EXPECT_TRUE(has(diff(run_line("1x1x1") + line_of({1, 1}), shapes(1, 2), 2).err,
-                  "no problem is in both: old.jsonl is of 1x1x1, and new.jsonl of 64x64x64, 128x64x64"));
+}
+
+// A tuning file that was edited between two runs may be of another problem.
+TEST_F(Diff, WithoutACommonProblemNothingIsDecided) {
+  const std::string small = run_line("1x1x1") + line_of({1, 1}),
+                    others = run_line("64x64x64") + line_of({1, 1}) + run_line("128x64x64") + line_of({1, 1});
+  const Result result = diff(small, others, 5, {"--junit", "out.xml", "--json", "out.json", "--markdown", "out.md"});
+  EXPECT_TRUE(has(result.out, "warning: only in old.jsonl: 1x1x1\nwarning: only in new.jsonl: 64x64x64, 128x64x64\n"));
+  EXPECT_TRUE(has(result.out, "UNDECIDED: there is nothing to compare, because no problem and spec is in both\n"));
+  EXPECT_TRUE(has(sandbox_.read("out.json"), "\"undecided\": true"));
+  EXPECT_TRUE(has(sandbox_.read("out.md"), "UNDECIDED: there is nothing to compare"));
+  diff(small, others, 0, {"--exit-undecided", "0"});
+  const Result rest = diff(small + others, run_line("2x2x2") + line_of({1, 1}) + others, 0);
+  EXPECT_TRUE(has(rest.out, "warning: only in old.jsonl: 1x1x1\nwarning: only in new.jsonl: 2x2x2\n"));
+}
+
+TEST_F(Diff, AProblemWithoutTimesDoesNotPreventTheOthersFromBeingCompared) {
+  const std::string works = run_line("64x64x64") + line_of({1, 1});
+  const std::string before = run_line("1x1x1") + failed_line(1, "wrong result") + works,
+                    now = run_line("1x1x1") + line_of({1, 1}) + works;
+  EXPECT_TRUE(has(diff(before, now, 0).out,
+                  "warning: old.jsonl: no spec of 1x1x1 has a time to compare with (the first failure: wrong "
+                  "result)\n"));
 }
 
 TEST_F(Diff, ResultsOfAnotherDeviceAreRefusedUnlessAskedFor) {
@@ -227,8 +248,9 @@ TEST_F(Diff, KernelsWithoutACommonSpecAreNotCompared) {
   const std::string other = run_line("", "A100", "other") +
                             line(wire::TrialRecord{"x", {Spec{0, {{"U", std::int64_t{1}, false}}}, Failure{}}}) +
                             line(wire::TrialRecord{"y", {Spec{1, {{"U", std::int64_t{2}, false}}}, Failure{}}});
-  EXPECT_TRUE(has(diff(journal({{1, 1.0}, {2, 2.0}}), other, 2).err,
-                  "old.jsonl is of bench, and new.jsonl of other: no spec is in both"));
+  const Result result = diff(journal({{1, 1.0}, {2, 2.0}}), other, 5);
+  EXPECT_TRUE(has(result.out, "warning: old.jsonl is of bench, and new.jsonl of other: no spec is in both\n"));
+  EXPECT_TRUE(has(result.out, "UNDECIDED: there is nothing to compare"));
 }
 
 TEST_F(Diff, TheTableHasTwentyRowsUnlessMoreOrLessAreAskedFor) {
