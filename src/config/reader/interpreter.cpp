@@ -275,9 +275,16 @@ void Interpreter::read_rules() {
         diagnostics_.add(build->find("include")->place,
                          fmt::format("build.include: there is no folder {}", folder.string()));
   }
+  // A benchmark of kbench: it is built and run as there.
+  const Node* build_section = top_.find("build");
+  const bool says_how = top_.find("run") != nullptr || !plan_.build.command.empty() ||
+                        (build_section != nullptr && build_section->find("run") != nullptr);
+  const bool is_mojo = program_mode() && plan_.file.extension() == ".mojo" && !says_how;
+  if (is_mojo) plan_.build.command = {"mojo", "build", "{defines}", "{flags}", "{file}", "-o", "{binary}"};
   if (program_mode())
     read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
                      diagnostics_);
+  if (is_mojo && plan_.build.run.empty()) plan_.build.run = {"{binary}", "{args}", "-o", "{output}"};
   read_surroundings(options_, plan_, diagnostics_);
   if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
