@@ -27,21 +27,27 @@ struct ReportOptions {
   std::optional<platform::PageAddress> live;
 };
 
+/// best.html for a/best.jsonl, and for a/best.json.gz.
+std::string name_of_page(const std::filesystem::path& run) {
+  std::filesystem::path name = run.filename();
+  if (name.extension() == ".gz" || name.extension() == ".bz2") name.replace_extension();
+  return name.stem().string() + ".html";
+}
+
 void bind(cli::Command& command, ReportOptions& options) {
   command
       .several("RUN", options.runs, "FILE",
                "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database")
       .required()
       .files(kRecordings);
-  command.path("--output,-o", options.output, "FILE", "The HTML file to write");
+  command.path("--output,-o", options.output, "FILE",
+               "The HTML file to write (default: the first run's name with .html, in this folder)");
   bind_live(command, options.live, "Serve the page, which follows the runs, to this machine unless ADDRESS is given");
   command.list("--yaml", options.yamls, "FILE", "The tuning file of the runs, for its objective, metrics and problem")
       .files(kYamlFiles);
   command.then([&options] {
-    if (!options.output && !options.live)
-      throw Error(ExitCode::bad_input,
-                  "tune report needs -o FILE for the page, such as -o report.html, or --live PORT");
     for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
+    if (!options.output && !options.live) options.output = name_of_page(options.runs.front());
   });
 }
 

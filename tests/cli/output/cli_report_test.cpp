@@ -175,13 +175,18 @@ TEST_F(Report, ShowsSpecsWithDifferentParameters) {
   EXPECT_EQ(run.at("specs")[0].at("values")[1], -1);
 }
 
+TEST_F(Report, WithoutANameThePageHasThatOfTheRun) {
+  sandbox_.write("gemm/gemm_cache.json", kHostile);
+  EXPECT_EQ(sandbox_.tune({"report", "gemm/gemm_cache.json"}).out, "gemm_cache.html: 1 run\n");
+  EXPECT_TRUE(has(sandbox_.read("gemm_cache.html"), "<html"));
+}
+
 TEST_F(Report, RefusesWhatItCannotShow) {
   sandbox_.write("empty.jsonl", "");
   sandbox_.write("text.jsonl", "hello\n");
   sandbox_.write("run.json", kHostile);
   const auto begins = sandbox_.read("run.json").substr(0, 60);
   sandbox_.write("cut.json", begins);
-  expect_refusal({"report", "run.json"}, 2, "tune report needs -o FILE for the page, such as -o report.html");
   expect_refusal({"report", "-o", "page.html"}, 2, "RUN is required");
   expect_refusal({"report", "nothing.jsonl", "-o", "page.html"}, 2, "nothing.jsonl");
   expect_refusal({"report", "empty.jsonl", "-o", "page.html"}, 2, "empty.jsonl: the recording is empty");
