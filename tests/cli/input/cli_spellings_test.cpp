@@ -68,6 +68,34 @@ TEST_F(Spellings, TheCommandsOfTuneGemmsReadmeWork) {
   EXPECT_FALSE(has(checked.out, "top_spec_idx"));
 }
 
+TEST_F(Spellings, TheCommandsOfKbenchsReadmeWork) {
+  sandbox_.write("sample.mojo", "");
+  sandbox_.write("YAML_FILE",
+                 "name: multistage_gemm\nfile: sample.mojo\nparams:\n    DTYPE: DType.float16\n    M: [1024,512]\n"
+                 "    STAGES: [4,8]\n    $x: [3]\n");
+  // A compiler whose programs say how they were built and called, and report as kbench's benchmarks do.
+  std::filesystem::permissions(
+      sandbox_.write(
+          "tools/mojo",
+          "#!/bin/sh\nall=\"$*\"\nwhile [ \"$1\" != -o ]; do shift; done\ncat > \"$2\" <<END\n#!/bin/sh\n"
+          "echo \"$all: \\$*\" >> " +
+              (sandbox_.folder() / "calls").string() +
+              "\nwhile [ \"\\$1\" != -o ]; do shift; done\n"
+              "printf '\"name\",\"met (ms)\",\"iters\"\\n\"gemm\",2.5,7\\n' > \"\\$2\"\nEND\nchmod +x \"$2\"\n"),
+      std::filesystem::perms::owner_all);
+  sandbox_.environment["PATH"] = (sandbox_.folder() / "tools").string() + ":/usr/bin:/bin";
+  const Result all = tune({"--yaml", "YAML_FILE", "--output", "OUTPUT_PATH"});
+  EXPECT_TRUE(has(all.out, "Number of valid specs: 4\n"));
+  EXPECT_TRUE(has(all.out, "  2.500000      7"));
+  const std::string calls = sandbox_.read("calls");
+  EXPECT_TRUE(has(calls, "build -DDTYPE=DType.float16 -DM=1024 -DSTAGES=4 "));
+  EXPECT_TRUE(has(calls, ": --x=3 -o "));
+  EXPECT_TRUE(exists("OUTPUT_PATH.csv"));
+  const Result best = tune({"--yaml", "YAML_FILE", "--output", "OUTPUT_PATH", "--tune"});
+  EXPECT_TRUE(has(best.out, "\nBest Measured Time:\n"));
+  EXPECT_TRUE(exists("OUTPUT_PATH.yaml"));
+}
+
 TEST_F(Spellings, ComparingWithoutTuningFindsAWrongResult) {
   sandbox_.write_gemm("", "for (int i = 0; i < m * n; ++i) C[i] = BM;");
   sandbox_.write("results.yaml", "- {M: 16, N: 16, K: 16, BM: 4}\n");
