@@ -162,6 +162,7 @@ class T1Reader {
     std::vector<Value> values;
     for (const Node* mapping : {&trusted_, &sizes_})
       for (const Entry& entry : mapping->entries) {
+        if (names.find(entry.key.text)) continue;  // a parameter with the name of a size, which is reported
         names.declare(entry.key.text);
         values.push_back(value_of(entry.value));
       }
