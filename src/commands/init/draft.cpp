@@ -160,9 +160,9 @@ class Writer {
     if (is_small(name)) return 8;
     if (in_lower_case(name).find("bins") != std::string::npos) return 256;
     const auto large = std::ranges::count_if(sizes_, [](const std::string& each) { return !is_small(each); });
-    if (large <= 1) return request_->for_gpu ? 1 << 24 : 1 << 22;
-    if (large == 2) return request_->for_gpu ? 4096 : 2048;
-    return large == 3 ? 256 : 64;
+    if (large <= 1) return request_->for_gpu ? 1 << 24 : 1 << 18;
+    if (large == 2) return request_->for_gpu ? 4096 : 512;
+    return large == 3 && request_->for_gpu ? 256 : 64;
   }
 
   std::string count_of(const KernelArgument& buffer) const {
