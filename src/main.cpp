@@ -3,6 +3,7 @@
 #include <string>
 
 #include "commands/commands.h"
+#include "commands/messages.h"
 #include "exec/process/runner.h"
 #include "model/values/error.h"
 #include "platform/files/streams.h"
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
     const int code = run(argc, argv);
     return tune::platform::results_arrived() ? code : static_cast<int>(tune::ExitCode::environment);
   } catch (const tune::Error& error) {
-    tune::platform::print_error(error.what());
+    tune::commands::print_error(error.what());
     return static_cast<int>(error.code());
   } catch (const tune::exec::Interrupted& interrupted) {
     tune::platform::print_to_stderr(tune::platform::kInterrupted);
@@ -35,13 +36,13 @@ int main(int argc, char** argv) {
     std::error_code ignored;
     const bool gone = std::filesystem::current_path(ignored).empty();
     const std::string path = gone ? "the working folder" : error.path1().string();
-    tune::platform::print_error(path + ": " + error.code().message() + "; fix this, or choose another file or folder");
+    tune::commands::print_error(path + ": " + error.code().message() + "; fix this, or choose another file or folder");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::bad_alloc&) {
-    tune::platform::print_error("there is not enough memory; give it more, or a smaller file or grid");
+    tune::commands::print_error("there is not enough memory; give it more, or a smaller file or grid");
     return static_cast<int>(tune::ExitCode::environment);
   } catch (const std::exception& error) {
-    tune::platform::print_error(std::string("unexpected: ") + error.what());
+    tune::commands::print_error(std::string("unexpected: ") + error.what());
     return static_cast<int>(tune::ExitCode::environment);
   }
 }

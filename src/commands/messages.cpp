@@ -24,6 +24,14 @@ void print_wrapped(std::string_view text) {
   }
 }
 
+void print_error(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    print_wrapped("tune: error: " + std::string(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
   auto size = static_cast<double>(bytes);

@@ -197,17 +197,23 @@ class JunitSuite {
 }  // namespace
 
 std::string comparison_text(const RunComparison& comparison, std::size_t top, int width) {
-  std::string text = fmt::format("old: {}\nnew: {}\n", run_text(comparison.before), run_text(comparison.now));
+  std::string text;
+  const auto add = [&](const std::string& line) {
+    for (const std::string& part : wrapped(line, static_cast<std::size_t>(std::max(width, 0)), 2)) text += part + "\n";
+  };
+  add("old: " + run_text(comparison.before));
+  add("new: " + run_text(comparison.now));
   for (const ComparedShape& shape : comparison.shapes) {
-    if (!shape.problem.empty()) text += line_with_escapes(shape.problem) + "\n";
+    if (!shape.problem.empty()) add(line_with_escapes(shape.problem));
     const auto [rows, hidden] = rows_of(shape, top);
     text += table_text(rows, width);
-    if (hidden > 0) text += fmt::format("({} more: the same command with --top all)\n", hidden);
-    if (!shape.specs.empty()) text += counts_text(shape) + "\n";
-    if (const std::string noise = noise_text(shape); !noise.empty()) text += noise + "\n";
+    if (hidden > 0) add(fmt::format("({} more: the same command with --top all)", hidden));
+    if (!shape.specs.empty()) add(counts_text(shape));
+    if (const std::string noise = noise_text(shape); !noise.empty()) add(noise);
   }
-  for (const std::string& warning : comparison.warnings) text += "warning: " + warning + "\n";
-  return text + verdict_of(comparison) + "\n";
+  for (const std::string& warning : comparison.warnings) add("warning: " + warning);
+  add(verdict_of(comparison));
+  return text;
 }
 
 std::string comparison_markdown(const RunComparison& comparison, std::size_t top) {

@@ -8,6 +8,7 @@
 #include "cli/command_line.h"
 #include "commands/audit/audit_noise.h"
 #include "commands/common_options.h"
+#include "commands/messages.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
 #include "exec/process/runner.h"
@@ -120,8 +121,8 @@ ExitCode held_against_limits(const AuditOptions& audit, const std::vector<Audite
   ExitCode code = ExitCode::ok;
   const auto require = [&](const char* option, double limit, const char* what, double found, bool is_sure) {
     if (found <= limit) return;
-    platform::print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%{}", what, 100 * found, option, 100 * limit,
-                                      is_sure ? "" : ", which may be chance; more --runs tell"));
+    print_error(fmt::format("{} is {:.3g} %, more than {} {:.3g}%{}", what, 100 * found, option, 100 * limit,
+                            is_sure ? "" : ", which may be chance; more --runs tell"));
     code = worse(code, is_sure ? ExitCode::check_failed : ExitCode::undecided);
   };
   if (audit.max_flips)

@@ -487,15 +487,17 @@ class Writer {
     if (params_.empty()) return line("params: {{}}");
     line("params:");
     draft_.parameters = static_cast<int>(params_.size());
-    for (const auto& [name, values] : params_) {
-      const bool run_time = name.starts_with("$");
-      const bool known = !run_time && std::ranges::any_of(source_->macros, [&](const BuildMacro& each) {
-        return each.name == name && !each.value.empty();
-      });
-      guessed(fmt::format("  {}: {}", name, values), run_time ? "an argument or the launch has it; it is no macro"
-                                                     : known  ? "around the value in the source"
-                                                              : "the values");
-    }
+    for (const auto& [name, values] : params_)
+      guessed(fmt::format("  {}: {}", name, values), name.starts_with('$')
+                                                         ? "an argument or the launch has it; it is no macro"
+                                                     : has_value(name) ? "around the value in the source"
+                                                                       : "the values");
+  }
+
+  /// Whether the source defines it where the build does not.
+  bool has_value(const std::string& macro) const {
+    return std::ranges::any_of(source_->macros,
+                               [&](const BuildMacro& each) { return each.name == macro && !each.value.empty(); });
   }
 
   void write_default() {

@@ -28,7 +28,7 @@ ExitCode run_one_of_several(const TuneOptions& options, exec::Workers& workers,
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  platform::print_error(line_with_escapes(label_of(shape, model)) + ": " + error.what());
+  print_error(line_with_escapes(label_of(shape, model)) + ": " + error.what());
   return error.code();
 }
 

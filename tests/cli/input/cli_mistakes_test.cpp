@@ -2,6 +2,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/terminal.h"
 
 namespace tune::cli::cli_mistakes_test {
 namespace {
@@ -42,6 +43,14 @@ class Mistakes : public testing::Test {
 /// A kernel with the macros BM and SHAPE_wide; the rest of a tuning file follows.
 constexpr const char* kHead = "name: x\nfile: gemm.cpp\nkernel: gemm\nproblem: {gemm: {m: 64, n: 64, k: 64}}\n";
 constexpr const char* kLaunch = "launch: {args: [A, B, C, m, n, k]}\n";
+
+TEST_F(Mistakes, AnErrorIsBrokenAtWordsInATerminal) {
+  InTerminal terminal(sandbox_, {"gemm.yaml", "--param", "BMM:[1, 2]"}, 50);
+  EXPECT_EQ(terminal.code(), 2);
+  EXPECT_EQ(terminal.text(),
+            "tune: error: --param BMM:[1, 2]: there is no\r\n  parameter 'BMM', did you mean 'BM'? To add it,\r\n"
+            "  write --add-param 'BMM:[1, 2]'\r\n");
+}
 
 TEST_F(Mistakes, ParamOfAnUndeclaredNameIsRefused) {
   EXPECT_EQ(refused({"gemm.yaml", "--param", "BMM:[1, 2]"}),
