@@ -129,7 +129,7 @@ struct CostRule {
 
 /// A source of `file: [a.cu, b.cu]`.
 struct CandidateFile {
-  std::string name;            ///< as it is written
+  std::string name;            ///< its last names, as many as tell it from the others: `gemm.cu`, `v2/gemm.cu`
   std::filesystem::path path;  ///< absolute
 };
 

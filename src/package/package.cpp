@@ -215,7 +215,7 @@ class PackageWriter {
       const auto at = shim.find("#include \""), end = shim.find("\"\n", at);
       if (at == std::string::npos || end == std::string::npos)
         throw NotPackaged(binaries_[i].built.parent_path().string() + "/shim.cpp does not include the kernel");
-      shim.replace(at, end + 1 - at, "#include \"../kernel/" + package_->main_name + "\"");
+      shim.replace(at, end + 1 - at, "#include \"../kernel/" + binaries_[i].source + "\"");
       const std::size_t launches = binaries_[i].plan.launches.size();
       list += "    {";
       std::string renamed;

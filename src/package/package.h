@@ -38,7 +38,6 @@ struct Package {
   std::vector<Entry> entries;        ///< at least one
   std::vector<Node> tree;            ///< may be empty
   // of a CPU kernel
-  std::string main_name;  ///< its name in the package
   std::vector<SourceFile> sources;
   std::vector<std::string> include;  ///< folders of the sources in which headers are looked for
 };

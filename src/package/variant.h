@@ -15,6 +15,7 @@ struct Variant {
   std::string artifact;            ///< hash of the code
   std::filesystem::path built;     ///< the artifact in the build store
   std::vector<std::string> flags;  ///< of a CPU kernel: what it is compiled with, definitions last
+  std::string source;              ///< of a CPU kernel: its file in the package
 };
 
 /// What the variants of a package number.

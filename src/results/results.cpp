@@ -250,7 +250,7 @@ config::BestResult Results::best(const Device& device) const {
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
   best.vendor_library = rules_.vendor_library;
-  if (rules_.source_hash) best.source_hash = rules_.source_hash(best.winner);
+  best.source_hash = rules_.source_hash;
   return best;
 }
 

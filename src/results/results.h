@@ -25,7 +25,7 @@ struct ResultsRules {
   TimeRule time = {};                ///< by which the sweep's times were chosen
   std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
   std::string vendor_library = {};
-  std::function<std::string(const Spec&)> source_hash = {};  ///< of the source of a spec; empty: there is none
+  std::string source_hash = {};
   std::filesystem::path csv = {};                            ///< the file that will have all specs; empty: none
   int width = 0;  ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;

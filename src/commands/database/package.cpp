@@ -162,7 +162,7 @@ class Packer {
     if (candidate.artifact.empty()) candidate.refusal = "there is no hash of the binary that was timed";
     candidate.loaded = std::make_unique<config::Loaded>(plan_->at(candidate.sizes));
     try {
-      auto spec = candidate.loaded->plan.space.at(plan_->settings_in(*candidate.loaded, candidate.params));
+      auto spec = candidate.loaded->plan.space.at(candidate.params);
       if (const auto* rejection = std::get_if<Rejection>(&spec))
         candidate.refusal = "the tuning file excludes it: " + rejection->reason;
       else
@@ -202,7 +202,7 @@ class Packer {
     const auto& artifact = std::get<exec::Artifact>(result);
     candidate.built = artifact.path;
     if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
-      const bool same_source = group_->source.empty() || candidate.requests->has_source(group_->source);
+      const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
       candidate.refusal =
           same_source
               ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
@@ -263,7 +263,8 @@ class Packer {
       const wire::BuildRequest request = candidate.requests->build(candidate.spec);
       for (const Define& define : request.defines) flags.push_back(fmt::format("-D{}={}", define.name, define.value));
       flags.insert(flags.end(), request.flags.begin(), request.flags.end());
-      package.variants.push_back({candidate.loaded->plan, candidate.spec, candidate.artifact, candidate.built, flags});
+      package.variants.push_back(
+          {candidate.loaded->plan, candidate.spec, candidate.artifact, candidate.built, flags, {}});
     }
     return known->second;
   }
@@ -295,27 +296,31 @@ class Packer {
     }
   }
 
+  /// The sources of all variants, in one folder.
   void add_sources(package::Package& package) const {
-    const Plan& plan = candidates_.front().loaded->plan;
-    const fs::path& source = file_of(plan, candidates_.front().spec.params);  // a group has one
-    const platform::Sources sources = exec::sources_of(plan, source);
-    fs::path root = source.parent_path();
+    std::map<fs::path, std::string> texts;
+    fs::path root;
+    for (const package::Variant& variant : package.variants) {
+      const fs::path& source = file_of(variant.plan, variant.spec.params);
+      if (root.empty()) root = source.parent_path();
+      texts.merge(exec::sources_of(variant.plan, source).texts);
+    }
     const auto is_below = [](const fs::path& file, const fs::path& folder) {
       return !file.lexically_relative(folder).string().starts_with("..");
     };
     std::vector<fs::path> include;
-    for (const fs::path& folder : plan.build.include)
-      if (std::ranges::any_of(sources.texts, [&](const auto& each) { return is_below(each.first, folder); }))
+    for (const fs::path& folder : package.variants.front().plan.build.include)
+      if (std::ranges::any_of(texts, [&](const auto& each) { return is_below(each.first, folder); }))
         include.push_back(folder.lexically_normal());
     const auto raise_above = [&](const fs::path& path) {
       while (!is_below(path, root)) root = root.parent_path();
     };
-    for (const auto& [file, text] : sources.texts) raise_above(file);
+    for (const auto& [file, text] : texts) raise_above(file);
     std::ranges::for_each(include, raise_above);
     for (const fs::path& folder : include) package.include.push_back(folder.lexically_relative(root).string());
-    package.main_name = source.lexically_relative(root).string();
-    for (const auto& [file, text] : sources.texts)
-      package.sources.push_back({file.lexically_relative(root).string(), text});
+    for (package::Variant& variant : package.variants)
+      variant.source = file_of(variant.plan, variant.spec.params).lexically_relative(root).string();
+    for (const auto& [file, text] : texts) package.sources.push_back({file.lexically_relative(root).string(), text});
   }
 
   /// Files of an earlier package that this one has no more are removed; others in the folder stay. The manifest, which

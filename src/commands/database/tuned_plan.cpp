@@ -4,7 +4,6 @@
 
 #include "commands/tune/rules.h"
 #include "config/reader/device_file.h"
-#include "model/program.h"
 #include "model/settings.h"
 #include "model/values/error.h"
 
@@ -69,22 +68,10 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
   return loaded;
 }
 
-std::vector<Setting> TunedPlan::settings_in(const config::Loaded& loaded, std::vector<Setting> params) const {
-  if (loaded.plan.candidates.empty()) return params;
-  const exec::RequestFactory factory = requests(loaded);
-  for (const CandidateFile& file : loaded.plan.candidates) {
-    const Setting choice{kFileParameter, Value(file.name), true};
-    if (factory.source_hash({-1, {choice}}) != group_.source) continue;
-    params.push_back(choice);
-    break;
-  }
-  return params;
-}
-
 std::optional<std::string> TunedPlan::misfit(const std::vector<Setting>& params, const database::Sizes& sizes) const
     try {
   const config::Loaded loaded = at(sizes);
-  const auto spec = loaded.plan.space.at(settings_in(loaded, params));
+  const auto spec = loaded.plan.space.at(params);
   const auto* rejection = std::get_if<Rejection>(&spec);
   return rejection != nullptr ? std::optional(rejection->reason) : std::nullopt;
 } catch (const std::invalid_argument& error) {
@@ -101,14 +88,13 @@ exec::RequestFactory TunedPlan::requests(const config::Loaded& loaded) const {
 bool TunedPlan::has_their_source(const database::Sizes& sizes) const {
   if (group_.source.empty()) return true;
   const config::Loaded loaded = at(sizes);
-  return requests(loaded).has_source(group_.source);
+  return requests(loaded).source_hash() == group_.source;
 }
 
 bool TunedPlan::share_binary(const std::vector<Setting>& params, const database::Sizes& a,
                              const database::Sizes& b) const {
   const config::Loaded one = at(a), other = at(b);
-  return requests(one).build_key({-1, settings_in(one, params)}) ==
-         requests(other).build_key({-1, settings_in(other, params)});
+  return requests(one).build_key({-1, params}) == requests(other).build_key({-1, params});
 }
 
 }  // namespace tune::commands

@@ -25,9 +25,6 @@ class TunedPlan {
   /// Throws Error(bad_input) also if the file is another kernel's.
   config::Loaded at(const database::Sizes& sizes) const;
 
-  /// A result's parameters in a plan of `at`. A result does not say which of several sources it is of, but its hash
-  /// does.
-  std::vector<Setting> settings_in(const config::Loaded& loaded, std::vector<Setting> params) const;
   /// Why these parameters are no valid spec for these sizes; nullopt: they are one.
   std::optional<std::string> misfit(const std::vector<Setting>& params, const database::Sizes& sizes) const;
   /// Whether the source is the one that the results are of, as far as they say.

@@ -249,7 +249,7 @@ results::ResultsRules how_shown(const TuneOptions& options, const Target& target
   if (options.makes_several()) shown.label = label_of(target.shape, target.model);
   shown.compiler = requests.hello().compiler;
   shown.vendor_library = requests.hello().vendor_library;
-  shown.source_hash = [&requests](const Spec& spec) { return requests.source_hash(spec); };
+  shown.source_hash = requests.source_hash();
   return shown;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
+#include <set>
 
 #include "model/command.h"
 #include "model/values/error.h"
@@ -150,7 +152,7 @@ class FileReader {
     for (const Node& item : list.items) {
       read_path(item);
       const bool is_known =
-          std::ranges::find(section_.candidates, item.text, &CandidateFile::name) != section_.candidates.end();
+          std::ranges::find(section_.candidates, section_.file, &CandidateFile::path) != section_.candidates.end();
       if (is_known) diagnostics_->add(item.place, fmt::format("file names '{}' more than once", item.text));
       section_.candidates.push_back({item.text, section_.file});
       if (section_.file.extension() != section_.candidates.front().path.extension())
@@ -158,11 +160,30 @@ class FileReader {
                                                   section_.candidates.front().name, item.text));
     }
     if (section_.candidates.empty()) return;
+    name_candidates();
     section_.file = section_.candidates.front().path;
-    section_.as_written = section_.candidates.front().name;
-    for (std::size_t i = 1; i < section_.candidates.size(); ++i)
-      section_.as_written += ", " + section_.candidates[i].name;
+    section_.as_written.clear();
+    for (const Node& item : list.items) section_.as_written += (section_.as_written.empty() ? "" : ", ") + item.text;
     if (section_.candidates.size() == 1) section_.candidates.clear();
+  }
+
+  /// Calls each by its last names, as many as it takes to tell all apart: these stay the same in another folder.
+  void name_candidates() {
+    for (std::ptrdiff_t length = 1;; ++length) {
+      std::set<std::string> names;
+      bool whole = true;
+      for (CandidateFile& file : section_.candidates) {
+        const std::ptrdiff_t all = std::distance(file.path.begin(), file.path.end());
+        std::filesystem::path name;
+        for (auto part = std::next(file.path.begin(), std::max<std::ptrdiff_t>(0, all - length));
+             part != file.path.end(); ++part)
+          name /= *part;
+        file.name = name.string();
+        names.insert(file.name);
+        whole = whole && length >= all;
+      }
+      if (whole || names.size() == section_.candidates.size()) return;
+    }
   }
 
   std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {

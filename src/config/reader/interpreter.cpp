@@ -120,19 +120,23 @@ void Interpreter::read_space() {
   }
 }
 
-/// The parameters, after the one that chooses the source.
+/// The parameters, with the one that chooses the source. `params` may have it, with a part of the files.
 Node Interpreter::with_files(Node params) {
   Node names = make_list({});
   for (const CandidateFile& file : plan_.candidates) names.items.push_back(make_text(file.name, params.place));
+  const std::string name = std::string("$") + kFileParameter;
   const auto add = [&](Node& mapping) {
     if (!mapping.is_mapping()) return;
-    const auto taken =
+    const auto chosen =
         std::ranges::find(mapping.entries, kFileParameter, [](const Entry& each) { return each.key.text; });
-    if (taken != mapping.entries.end())
-      return diagnostics_.add(taken->key.place,
-                              "'file' is the parameter that chooses among the files of 'file'; rename this one");
-    Entry entry{make_text(std::string("$") + kFileParameter, params.place), names};
-    mapping.entries.insert(mapping.entries.begin(), std::move(entry));
+    if (chosen == mapping.entries.end()) {
+      mapping.entries.insert(mapping.entries.begin(), Entry{make_text(name, params.place), names});
+      return;
+    }
+    chosen->key.text = name;
+    for (const Node* value : as_list(chosen->value))
+      if (std::ranges::find(plan_.candidates, value->text, &CandidateFile::name) == plan_.candidates.end())
+        diagnostics_.add(value->place, fmt::format("'{}' is none of the files that 'file' lists", value->text));
   };
   if (params.is_list())
     std::ranges::for_each(params.items, add);

@@ -106,8 +106,8 @@ class BestWriter {
   Node params() const {
     Node node = block();
     for (const Setting& setting : result_.winner.params) {
-      if (plan_.candidates.empty() || setting.name != kFileParameter)  // `file:` says it
-        node.set((setting.run_time ? "$" : "") + setting.name, to_node(setting.value, {}));
+      const bool is_plain = !setting.run_time || (!plan_.candidates.empty() && setting.name == kFileParameter);
+      node.set((is_plain ? "" : "$") + setting.name, to_node(setting.value, {}));
     }
     return node;
   }
@@ -128,19 +128,9 @@ class BestWriter {
 
   Node file(Node node) const {
     if (node.is_scalar()) return relocate(std::move(node));
-    if (!plan_.candidates.empty()) return chosen_file(std::move(node));
+    if (node.is_list()) return relocate(std::move(node));
     if (plan_.backend == Backend::program) return relocate(make_text(plan_.file_as_written, {}));
     for (Entry& entry : node.entries) entry.value = relocate(std::move(entry.value));
-    return node;
-  }
-
-  /// Of several files that of the winner, for its backend.
-  Node chosen_file(Node node) const {
-    const auto winner = std::ranges::find(result_.winner.params, kFileParameter, &Setting::name);
-    const Node file = relocate(make_text(to_text(winner->value), {}));
-    if (node.is_list()) return file;
-    for (Entry& entry : node.entries)
-      entry.value = entry.key.text == to_text(plan_.backend) ? file : relocate(std::move(entry.value));
     return node;
   }
 

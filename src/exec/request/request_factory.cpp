@@ -97,10 +97,6 @@ std::string RequestFactory::source_hash() const {
   return hash.hex();
 }
 
-bool RequestFactory::has_source(const std::string& hash) const {
-  return std::ranges::any_of(sources_, [&](const Source& source) { return source.hash.hex == hash; });
-}
-
 std::string RequestFactory::remark() const {
   const auto found =
       std::ranges::find_if(sources_, [](const Source& each) { return !each.hash.macro_include.empty(); });

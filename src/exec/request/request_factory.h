@@ -26,12 +26,8 @@ class RequestFactory {
   const Plan& plan() const { return *plan_; }
   const wire::Hello& hello() const { return hello_; }
   std::uint64_t seed() const { return seed_; }
-  /// Of the source of a spec and its headers; empty for an installed command.
-  const std::string& source_hash(const Spec& spec) const { return source_of(spec).hash.hex; }
-  /// Of all sources.
+  /// Of the source and its headers, or of all sources together; empty for an installed command.
   std::string source_hash() const;
-  /// Whether one of the sources has this hash.
-  bool has_source(const std::string& hash) const;
   /// What builds are made from, as it was when it was read: also the files of build.depends, and what flags and
   /// build.command name. Of an installed command its programs.
   const platform::WatchedFiles& files() const { return files_; }
