@@ -8,8 +8,7 @@
 //
 //   MR, NR      tile in registers: MR*NR/VL sums, NR/VL vectors of B and one value of A have to fit
 //   MC, NC, KC  largest blocks: MC*KC floats of A want the L2 cache, KC*NC floats of B the L3. They are evened out:
-//   1000
-//               rows with MC = 600 are 500 and 500, and there are as many row blocks as keep all threads busy
+//               1000 rows with MC = 600 are 500 and 500, and there are as many row blocks as keep all threads busy
 //   UNROLL      steps of k per round of the inner loop
 //   PREFETCH    steps of k between fetching packed B into the L1 cache and using it; 0: left to the hardware
 //   LOOP        order of the tiles in a block: `rows` keeps a sliver of A in the L1 cache and passes all of B's by,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws what a command prints in a terminal of 80 columns as an SVG, for README.md.
 
-docs/run_picture.py -o docs/run.svg -- tune init softmax.cpp -- tune softmax.yaml --tune --top 5
+docs/run_picture.py -o docs/run.svg -- tune --yaml configs/gemm_cpu.yaml --tune --top 10 --output build/demo/gemm_cpu
 
 Each `--` begins a command. They run in a pseudo-terminal, one after the other, in the current folder. The picture has
 light and dark colours, by what the reader prefers.
@@ -15,6 +15,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -35,6 +36,8 @@ def output_of(command):
     """What it prints on a terminal, standard error included."""
     main, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
+    if shutil.which(command[0]) is None:
+        sys.exit(f"there is no program {command[0]}")
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, close_fds=True) as child:
         os.close(terminal)
         printed = b""
@@ -102,6 +105,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", required=True)
     options, words = parser.parse_known_args()
+    if "--" not in words:
+        parser.error("no command: write -- before each")
     lines = []
     for begin in (i for i, word in enumerate(words) if word == "--"):
         command = list(itertools.takewhile(lambda word: word != "--", words[begin + 1 :]))

@@ -12,6 +12,7 @@
 #include "commands/init/indexing.h"
 #include "commands/init/names_and_types.h"
 #include "commands/init/values.h"
+#include "model/expression/expression.h"
 #include "model/values/error.h"
 
 namespace tune::commands {
@@ -52,31 +53,28 @@ class Writer {
   Writer(const KernelSource& source, const Kernel& kernel, const DraftRequest& request)
       : source_(&source), kernel_(&kernel), request_(&request), indexing_(source, kernel) {
     for (const KernelArgument& argument : kernel.arguments) {
+      require_passable(argument);
       if (argument.is_pointer) {
         if (!is_workspace(argument) && !is_map_of_another(argument)) buffers_.push_back(&argument);
-        continue;
-      }
-      const char* type = scalar_of(argument.type);
-      if (type == nullptr)
-        throw Error(
-            ExitCode::bad_input,
-            fmt::format("{}:{}: the argument {} is of type '{}', which a tuning file cannot pass; whole numbers "
-                        "of 32 and 64 bits, float and double can be passed",
-                        request.file, argument.line, argument.name, argument.type.empty() ? "?" : argument.type));
-      const bool whole = type[0] == 'i';
-      if (whole && !is_leading_dimension(argument.name) && !is_thread_count(argument.name))
+      } else if (scalar_of(argument.type)[0] == 'i' && !is_leading_dimension(argument.name) &&
+                 !is_thread_count(argument.name)) {
         sizes_.push_back(argument.name);
+      }
     }
+    if (buffers_.empty())
+      throw Error(ExitCode::bad_input, fmt::format("{}:{}: {} has no pointer among its arguments, so that there is "
+                                                   "nothing that it computes and that could be checked",
+                                                   request.file, kernel.line, kernel.name));
     is_gemm_ = find_gemm();
     if (is_gemm_)
       for (const std::string& size : sizes_)
         if (size.size() > 1) counts_.push_back(size);
     choose_block();
+    find_constraints();
   }
 
   Draft write() {
-    line("# Written by tune init from {}. What the source does not say is guessed: check each \"guess:\".",
-         request_->file);
+    line("# Written by tune init. What the source does not say is guessed: check each \"guess:\".");
     line("name: {}", request_->name);
     line("file: {}", as_yaml(request_->file));
     line("kernel: {}", kernel_->name);
@@ -100,6 +98,25 @@ class Writer {
   void guessed(const std::string& text, const std::string& why) {
     ++draft_.guesses;
     draft_.yaml += fmt::format("{:<50}  # guess: {}\n", text, why);
+  }
+
+  /// Throws Error(bad_input) for an argument that no tuning file can give.
+  void require_passable(const KernelArgument& argument) const {
+    const auto fail = [&](const std::string& why) {
+      throw Error(ExitCode::bad_input, fmt::format("{}:{}: {}", request_->file, argument.line, why));
+    };
+    if (argument.name.empty()) fail(fmt::format("an argument of {} has no name; give it one", kernel_->name));
+    if (argument.is_reference)
+      fail(fmt::format("the argument {} is a reference, and a kernel is called with pointers and numbers",
+                       argument.name));
+    if (argument.is_pointer && has_other_width(argument.type))
+      fail(fmt::format("the elements of {} are of type '{}', which tuning files have no type for", argument.name,
+                       argument.type));
+    if (!argument.is_pointer && scalar_of(argument.type) == nullptr)
+      fail(
+          fmt::format("the argument {} is of type '{}', which a tuning file cannot pass; whole numbers of 32 and 64 "
+                      "bits, float and double can be passed",
+                      argument.name, argument.type));
   }
 
   const std::array<Indexing::Dimension, 3>& dimensions() const { return indexing_.dimensions(); }
@@ -214,9 +231,14 @@ class Writer {
     write_reference();
   }
 
+  /// Whether it is another variant to tune rather than a simple kernel.
+  bool uses_parameters(const Kernel& kernel) const {
+    return std::ranges::any_of(kernel.body, [&](const Token& token) { return has_macro(token.text); });
+  }
+
   const Kernel* reference_kernel() const {
     const auto same = [&](const Kernel& each) {
-      return each.name != kernel_->name && each.has_c_linkage &&
+      return each.name != kernel_->name && each.has_c_linkage && !uses_parameters(each) &&
              std::ranges::equal(each.arguments, kernel_->arguments,
                                 [](const KernelArgument& a, const KernelArgument& b) {
                                   return a.name == b.name && a.is_pointer == b.is_pointer;
@@ -250,15 +272,53 @@ class Writer {
             "it computes the same, and its launch");
   }
 
+  /// The first values that satisfy the constraints, as far as these are about parameters alone.
   std::string first_values() const {
+    std::vector<std::vector<std::string>> lists;
+    for (const auto& [name, list] : params_) lists.push_back(values_in(list));
+    std::vector<std::size_t> chosen(lists.size(), 0);
+    constexpr int kMostTries = 100'000;
+    for (int i = 0; i < kMostTries && !satisfies_constraints(lists, chosen); ++i) {
+      std::size_t last = chosen.size();
+      while (last > 0 && ++chosen[last - 1] == lists[last - 1].size()) chosen[--last] = 0;
+      if (last == 0) break;  // none does
+    }
     std::vector<std::string> values;
-    for (const auto& [name, list] : params_) values.push_back(fmt::format("{}: {}", name, first_of(list)));
+    for (std::size_t i = 0; i < lists.size(); ++i) values.push_back(params_[i].first + ": " + lists[i][chosen[i]]);
     return fmt::format("{{{}}}", fmt::join(values, ", "));
   }
 
-  static std::string first_of(const std::string& list) {
-    const std::size_t begin = list.find('[') + 1;
-    return list.substr(begin, list.find_first_of(",]", begin) - begin);
+  /// Of `[1, 2, 4]` and `{pow2: [64, 1024]}`, of which the first is taken.
+  static std::vector<std::string> values_in(const std::string& list) {
+    std::vector<std::string> values;
+    std::size_t begin = list.find('[') + 1;
+    while (begin < list.size()) {
+      const std::size_t end = std::min(list.find_first_of(",]", begin), list.size());
+      values.push_back(list.substr(begin, end - begin));
+      begin = list.find_first_not_of(" ,", end);
+      if (list[0] == '{' || end >= list.size() || list[end] == ']') break;
+    }
+    return values;
+  }
+
+  bool satisfies_constraints(const std::vector<std::vector<std::string>>& lists,
+                             const std::vector<std::size_t>& chosen) const {
+    Names names;
+    std::vector<Value> slots;
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      const std::string& name = params_[i].first;
+      names.declare(name.starts_with('$') ? name.substr(1) : name);
+      const auto number = whole_number(lists[i][chosen[i]]);
+      slots.push_back(number ? Value(*number) : Value(lists[i][chosen[i]]));
+    }
+    return std::ranges::all_of(constraints_, [&](const std::string& constraint) {
+      try {
+        EvalFailure failure;
+        return Expression::parse(constraint.substr(0, constraint.find("  #")), names).holds(slots, failure);
+      } catch (const ExpressionError&) {
+        return true;  // it is about something else, too
+      }
+    });
   }
 
   // --- the launch
@@ -424,9 +484,22 @@ class Writer {
       guessed(fmt::format("  block: [{}]", quoted(block_)), "the source does not say how many threads a block has");
     else
       line("  block: [{}]", quoted(block_));
+    write_shared();
     write_arguments("  args: " + arguments());
     for (const KernelArgument& argument : kernel_->arguments)
       if (is_workspace(argument)) guessed("  workspace: " + workspace_bytes(), "the bytes that it needs");
+  }
+
+  /// `extern __shared__ float sums[];`
+  void write_shared() {
+    const Tokens& body = kernel_->body;
+    for (std::size_t i = 0; i + 1 < body.size(); ++i) {
+      if (!body[i].is("extern") || !body[i + 1].is("__shared__")) continue;
+      const bool is_double = std::any_of(body.begin() + static_cast<std::ptrdiff_t>(i), body.end(),
+                                         [](const Token& token) { return token.is("double"); });
+      return guessed(fmt::format("  shared: {}*{}", is_double ? 8 : 4, fmt::join(block_, "*")),
+                     "an element of dynamic shared memory for each thread");
+    }
   }
 
   /// Marks those with a value that the source does not tell.
@@ -508,8 +581,8 @@ class Writer {
     if (!values.empty()) line("default: {{{}}}", fmt::join(values, ", "));
   }
 
-  void write_constraints() {
-    std::vector<std::string> lines;
+  void find_constraints() {
+    std::vector<std::string>& lines = constraints_;
     std::vector<std::string> factors;
     for (const std::string& threads : block_)
       if (threads != "1")
@@ -519,7 +592,7 @@ class Writer {
     });
     if (factors.size() == 1) factors[0] = *std::ranges::find_if(block_, [](const auto& each) { return each != "1"; });
     if (!is_constant && (factors.size() > 1 || factors[0].find_first_of("*/") != std::string::npos))
-      lines.push_back(fmt::format("  - {} <= 1024  # a block's most threads", fmt::join(factors, "*")));
+      lines.push_back(fmt::format("{} <= 1024  # a block's most threads", fmt::join(factors, "*")));
     for (const std::string& threads : block_)
       for (std::size_t at = threads.find("//"); at != std::string::npos; at = threads.find("//", at + 2)) {
         std::size_t begin = at, end = at + 2;
@@ -527,16 +600,16 @@ class Writer {
         while (begin > 0 && in_word(threads[begin - 1])) --begin;
         while (end < threads.size() && in_word(threads[end])) ++end;
         if (begin < at && end > at + 2)
-          lines.push_back(fmt::format("  - {} % {} == 0  # it is divided by it", threads.substr(begin, at - begin),
+          lines.push_back(fmt::format("{} % {} == 0  # it is divided by it", threads.substr(begin, at - begin),
                                       threads.substr(at + 2, end - at - 2)));
       }
     for (const Indexing::Dimension& dimension : dimensions())
       if (has_macro(dimension.elements) && has_macro(dimension.threads) && dimension.elements != dimension.threads)
-        lines.push_back(fmt::format("  - {} % {} == 0  # a thread's elements", dimension.elements, dimension.threads));
+        lines.push_back(fmt::format("{} % {} == 0  # a thread's elements", dimension.elements, dimension.threads));
     for (const auto& [name, values] : params_) {
       const std::string plain = name.starts_with("$") ? name.substr(1) : name;
       if (!request_->for_gpu && is_thread_count(plain))
-        lines.push_back(fmt::format("  - {} <= device.cores  # threads beyond the cores wait for each other", plain));
+        lines.push_back(fmt::format("{} <= device.cores  # threads beyond the cores wait for each other", plain));
     }
     for (const Assertion& assertion : source_->assertions) {
       const bool of_params = std::ranges::any_of(assertion.condition, [&](const Token& token) {
@@ -546,11 +619,14 @@ class Writer {
       const bool compares = condition && condition->find_first_of("=<>") != std::string::npos;
       if (compares && std::ranges::any_of(params_, [&](const auto& each) { return mentions(*condition, each.first); }))
         lines.push_back(
-            fmt::format("  - {}  # {}", *condition, assertion.because.empty() ? "a static_assert" : assertion.because));
+            fmt::format("{}  # {}", *condition, assertion.because.empty() ? "a static_assert" : assertion.because));
     }
-    if (lines.empty()) return;
+  }
+
+  void write_constraints() {
+    if (constraints_.empty()) return;
     line("constraints:");
-    for (const std::string& each : lines) line("{}", each);
+    for (const std::string& each : constraints_) line("  - {}", each);
   }
 
   const KernelSource* source_;
@@ -565,6 +641,7 @@ class Writer {
   std::vector<std::string> run_time_threads_;  ///< parameters without a macro
   bool block_is_guess_ = false;
   std::vector<std::pair<std::string, std::string>> params_;  ///< names and values
+  std::vector<std::string> constraints_;                     ///< with their comments
   Draft draft_;
 };
 

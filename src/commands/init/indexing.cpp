@@ -40,7 +40,7 @@ Tokens with_joined_builtins(const Tokens& tokens) {
 }  // namespace
 
 Indexing::Indexing(const KernelSource& source, const Kernel& kernel)
-    : source_(&source), body_(with_joined_builtins(kernel.body)) {
+    : source_(&source), kernel_(&kernel), body_(with_joined_builtins(kernel.body)) {
   for (const KernelArgument& argument : kernel.arguments)
     if (!argument.is_pointer && is_whole_number(argument.type)) integers_.insert(argument.name);
   for (const BuildMacro& macro : source.macros) macros_.insert(macro.name);
@@ -95,14 +95,20 @@ void Indexing::name_aliases() {
       body_[i].text = alias->second;
 }
 
+const Tokens* Indexing::constant_named(const std::string& name) const {
+  for (const auto* constants : {&kernel_->constants, &source_->constants})
+    if (const auto found = constants->find(name); found != constants->end()) return &found->second;
+  return nullptr;
+}
+
 std::optional<std::string> Indexing::expression(const Tokens& tokens, int depth) const {
   std::string text;
   if (depth > 8 || tokens.empty()) return std::nullopt;
   for (const Token& token : tokens) {
     if (token.kind == Token::Kind::number) {
-      const std::size_t digits = token.text.find_first_not_of("0123456789");
-      if (digits == 0 || token.text.find('.') != std::string::npos) return std::nullopt;
-      text += token.text.substr(0, digits);
+      const auto number = whole_number(token.text);
+      if (!number) return std::nullopt;
+      text += std::to_string(*number);
     } else if (token.is("/")) {
       text += "//";
     } else if (token.is("&&") || token.is("||") || token.is("!")) {
@@ -115,10 +121,10 @@ std::optional<std::string> Indexing::expression(const Tokens& tokens, int depth)
       text += token.text;
     } else if (token.text.starts_with("blockDim.")) {
       text += token.text;  // which the caller knows better
-    } else if (const auto constant = source_->constants.find(token.text); constant != source_->constants.end()) {
-      const auto value = expression(constant->second, depth + 1);
+    } else if (const Tokens* constant = constant_named(token.text)) {
+      const auto value = expression(*constant, depth + 1);
       if (!value) return std::nullopt;
-      text += constant->second.size() > 1 ? "(" + *value + ")" : *value;
+      text += constant->size() > 1 ? "(" + *value + ")" : *value;
     } else {
       return std::nullopt;
     }

@@ -34,6 +34,7 @@ class Indexing {
   std::string stride_of(const std::string& buffer) const;
 
  private:
+  const Tokens* constant_named(const std::string& name) const;
   bool is_size(const std::string& name) const { return integers_.contains(name); }
   bool is_builtin(std::size_t i, const char* name, int dimension) const;
   void name_aliases();
@@ -48,6 +49,7 @@ class Indexing {
   void add_sizes(std::size_t from, std::size_t to, std::set<std::string>& sizes) const;
 
   const KernelSource* source_;
+  const Kernel* kernel_;
   Tokens body_;
   std::set<std::string> integers_;
   std::set<std::string> macros_;

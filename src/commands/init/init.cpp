@@ -10,6 +10,7 @@
 #include "commands/tune/rules.h"
 #include "config/reader/load.h"
 #include "exec/workers.h"
+#include "model/command.h"
 #include "model/program.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/file.h"
@@ -21,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `tune init`: writes a tuning file for a kernel from what its source says, counts its specs and builds one.
-/// none_valid: that spec does not build.
+/// `tune init`: writes a tuning file for a kernel from what its source says, counts its specs and builds one, whose end
+/// is the exit code.
 struct InitOptions {
   fs::path source;
   std::optional<fs::path> output;
@@ -136,17 +137,29 @@ class Init {
   }
 
   ExitCode try_out(const fs::path& yaml) const {
+    const std::string name = shell_quote(yaml.string());
+    ExitCode code = ExitCode::bad_input;
+    try {
+      code = list_and_build(yaml);
+    } catch (const Error& error) {
+      print_error(error.what());
+      code = error.code();
+    }
+    if (code == ExitCode::ok)
+      platform::print(with_escapes(fmt::format("next: check the guesses in {0}, then: tune {0} --tune\n", name)));
+    else
+      print_wrapped(fmt::format("note: {0} was written; correct it, then: tune {0} --dry-run", name));
+    return code;
+  }
+
+  ExitCode list_and_build(const fs::path& yaml) const {
     if (const ExitCode code = tune({yaml.string(), "--dry-run", "--quiet"}); code != ExitCode::ok) return code;
     std::vector<std::string> build = {yaml.string(), "--build-only", "--max-evals", "1"};
     if (const auto arch = architecture()) {
       build.emplace_back("--arch");
       build.push_back(*arch);
     }
-    const ExitCode code = tune(build);
-    if (code == ExitCode::ok)
-      platform::print(with_escapes(
-          fmt::format("next: check the guesses in {}, then: tune {} --tune\n", yaml.string(), yaml.string())));
-    return code;
+    return tune(build);
   }
 
   /// Where there is no GPU, one has to be named.

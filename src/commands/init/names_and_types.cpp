@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <limits>
 #include <map>
+#include <string_view>
 
 namespace tune::commands {
 
@@ -54,6 +57,12 @@ const char* scalar_of(const std::string& type) {
   return known == kScalars.end() ? nullptr : known->second;
 }
 
+bool has_other_width(const std::string& type) {
+  const char* scalar = scalar_of(type);
+  return (scalar != nullptr && std::string_view(scalar) == "i64") || type.find("short") != std::string::npos ||
+         type.find("int16") != std::string::npos;
+}
+
 bool is_whole_number(const std::string& type) {
   const char* scalar = scalar_of(type);
   return scalar != nullptr && scalar[0] == 'i';
@@ -81,6 +90,23 @@ bool is_number(const std::string& text) {
 bool is_thread_count(const std::string& name) {
   const std::string text = in_lower_case(name);
   return text == "threads" || text == "num_threads" || text == "nthreads" || text == "n_threads";
+}
+
+std::optional<std::int64_t> whole_number(std::string text) {
+  std::erase(text, '\'');
+  while (!text.empty() && std::string_view("uUlLzZ").find(text.back()) != std::string_view::npos) text.pop_back();
+  int base = 10;
+  std::size_t digits = 0;
+  if (text.size() > 1 && text[0] == '0') {
+    const char kind = text[1];
+    base = kind == 'x' || kind == 'X' ? 16 : kind == 'b' || kind == 'B' ? 2 : 8;
+    digits = base == 8 ? 1 : 2;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + digits, text.data() + text.size(), value, base);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const bool whole = error == std::errc() && end == text.data() + text.size() && value <= kMost;
+  return whole ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace tune::commands

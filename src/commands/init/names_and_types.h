@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tune::commands {
@@ -13,6 +15,9 @@ struct Elements {
 };
 Elements elements_of(const std::string& type);
 
+/// Whether elements of this type have another width than any that tuning files know.
+bool has_other_width(const std::string& type);
+
 /// How a tuning file passes a number of this type: i32, i64, f32 or f64; null: it cannot.
 const char* scalar_of(const std::string& type);
 bool is_whole_number(const std::string& type);
@@ -21,6 +26,8 @@ std::string in_lower_case(std::string text);
 /// Whether an expression names it.
 bool mentions(const std::string& expression, const std::string& name);
 bool is_number(const std::string& text);
+/// The value of a whole number in C: `64`, `0x40u`, `32'768`; nullopt if it is none, or too large for 32 bits.
+std::optional<std::int64_t> whole_number(std::string text);
 /// Whether it is called as what says with how many threads a kernel for the CPU runs.
 bool is_thread_count(const std::string& name);
 

@@ -14,11 +14,11 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-const Names kNotInTypes = {"return",    "else",     "goto",     "new",       "delete",  "throw",        "case",
-                           "sizeof",    "if",       "while",    "for",       "do",      "switch",       "break",
-                           "continue",  "default",  "public",   "private",   "using",   "typedef",      "asm",
-                           "namespace", "operator", "template", "co_return", "not",     "and",          "or",
-                           "this",      "true",     "false",    "nullptr",   "alignof", "static_assert"};
+const Names kNotInTypes = {
+    "return", "else",    "goto", "new",       "delete",   "throw",    "case",      "sizeof",  "if",
+    "while",  "for",     "do",   "switch",    "break",    "continue", "default",   "public",  "private",
+    "using",  "typedef", "asm",  "namespace", "operator", "template", "co_return", "not",     "and",
+    "or",     "this",    "try",  "catch",     "true",     "false",    "nullptr",   "alignof", "static_assert"};
 const Names kQualifiers = {"const",           "constexpr",
                            "static",          "extern",
                            "inline",          "volatile",
@@ -86,6 +86,7 @@ class Declarations {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!at(i).is_word()) continue;
       if (at(i).is("enum")) add_enumerators(i);
+      if (at(i).is("goto")) names.insert(at(i + 1).text);
       if (at(i).is("template")) add_last_words(i + 1, "<");
       if (at(i).is("auto")) add_binding(i);
       if (is_introduced(i) || is_reference_to_array(i)) names.insert(at(i).text);
@@ -251,18 +252,44 @@ class SourceReader {
 
  private:
   void add(const SourceText& text) {
+    const Tokens code = without_host_functions(text.code);
     read_directives(text.directives);
-    Declarations(text.code, declared_);
-    read_constants(text.code);
-    read_assertions(text.code);
-    read_kernels(text.code);
-    for (std::size_t i = 0; i < text.code.size(); ++i) {
-      const bool is_main = text.code[i].is("main") && i + 1 < text.code.size() && text.code[i + 1].is("(");
-      if ((text.code[i].is("<<<") || is_main) && source_.line_of_host_code == 0)
-        source_.line_of_host_code = text.code[i].line;
-      if (text.code[i].text.starts_with("omp_")) source_.uses_openmp = true;
+    Declarations(code, declared_);
+    read_constants(code, source_.constants, Scope::file);
+    read_assertions(code);
+    read_kernels(code);
+    for (const Token& token : code)
+      if (token.text.starts_with("omp_")) source_.uses_openmp = true;
+    source_.code.insert(source_.code.end(), code.begin(), code.end());
+  }
+
+  /// Without main, and functions that launch a kernel.
+  Tokens without_host_functions(const Tokens& code) {
+    Tokens kept;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      const std::size_t body = i + 1 < code.size() && code[i].is_word() ? body_of_function(code, i) : code.size();
+      const std::size_t end = body < code.size() ? closing(code, body) : code.size();
+      const auto launches = [](const Token& token) { return token.is("<<<"); };
+      const auto begin = code.begin() + static_cast<std::ptrdiff_t>(std::min(body, code.size()));
+      const bool is_host =
+          end < code.size() &&
+          (code[i].is("main") || std::any_of(begin, code.begin() + static_cast<std::ptrdiff_t>(end), launches));
+      if (!is_host) {
+        kept.push_back(code[i]);
+        continue;
+      }
+      if (source_.line_of_host_code == 0) source_.line_of_host_code = code[i].line;
+      while (!kept.empty() && !kept.back().is(";") && !kept.back().is("}")) kept.pop_back();  // its type
+      i = end;
     }
-    source_.code.insert(source_.code.end(), text.code.begin(), text.code.end());
+    return kept;
+  }
+
+  /// The `{` of the function that is called so and defined here; the number of tokens if it is none.
+  static std::size_t body_of_function(const Tokens& code, std::size_t name) {
+    if (!code[name + 1].is("(") || kNotInTypes.contains(code[name].text)) return code.size();
+    const std::size_t after = closing(code, name + 1) + 1;
+    return after < code.size() && code[after].is("{") ? after : code.size();
   }
 
   void read_directives(const std::vector<Tokens>& directives) {
@@ -315,10 +342,11 @@ class SourceReader {
 
   void read_definition(const Tokens& directive, bool guarded) {
     const Token& named = directive[1];
-    const Tokens value(directive.begin() + 2, directive.end());
+    Tokens value(directive.begin() + 2, directive.end());
+    if (value.size() == 3 && value[0].is("(")) value = {value[1]};
     if (guarded && value.empty()) {  // the guard of a header
       declared_.insert(named.text);
-    } else if (guarded && value.size() == 1) {
+    } else if (guarded && value.size() == 1 && value[0].kind != Token::Kind::text) {
       add_macro({named.text, value[0].text});
     } else {
       declared_.insert(named.text);
@@ -346,10 +374,14 @@ class SourceReader {
     source_.macros.push_back(std::move(macro));
   }
 
-  /// `constexpr int kA = 1, kB = 2 * kA;`
-  void read_constants(const Tokens& code) {
+  enum class Scope { file, function };
+
+  /// `constexpr int kA = 1, kB = 2 * kA;`. Those of a file are not those within its functions.
+  void read_constants(const Tokens& code, std::map<std::string, Tokens>& constants, Scope scope) {
     std::size_t continued = 0;  // the comma behind the constant before
     for (std::size_t i = 2; i + 1 < code.size(); ++i) {
+      if (scope == Scope::file && code[i].is("{") && code[i - 1].is(")")) i = closing(code, i);
+      if (i + 1 >= code.size()) return;
       if (!code[i].is("=") || !code[i - 1].is_word()) continue;
       bool is_constant = continued > 0 && i - 2 == continued;
       for (std::size_t j = i - 1; j-- > 0 && code[j].is_word();)
@@ -361,7 +393,7 @@ class SourceReader {
       if (end >= code.size()) return;
       const Tokens value(code.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                          code.begin() + static_cast<std::ptrdiff_t>(end));
-      source_.constants.try_emplace(code[i - 1].text, value);
+      constants.try_emplace(code[i - 1].text, value);
       note_number(code[i - 1], value);
       continued = code[end].is(",") ? end : 0;
     }
@@ -402,11 +434,12 @@ class SourceReader {
   void add_function(const Tokens& code, std::size_t i, bool has_c_linkage) {
     Kernel kernel;
     kernel.has_c_linkage = has_c_linkage;
-    bool global = false;
+    bool global = false, is_static = false;
     for (std::size_t j = i; j-- > 0 && !code[j].is(";") && !code[j].is("}") && !code[j].is("{");)
       kernel.is_template = kernel.is_template || code[j].is("template");
     for (; i + 1 < code.size() && !code[i].is(";") && !code[i].is("{"); ++i) {
       global = global || code[i].is("__global__");
+      is_static = is_static || (!for_gpu_ && (code[i].is("static") || code[i].is("inline")));
       if (!code[i].is_word() || !code[i + 1].is("(")) continue;
       const std::size_t close = closing(code, i + 1);
       if (close + 1 >= code.size()) return;
@@ -425,7 +458,8 @@ class SourceReader {
       }
       i = close;
     }
-    if (kernel.name.empty() || global != for_gpu_) return;
+    if (kernel.name.empty() || global != for_gpu_ || is_static) return;
+    read_constants(kernel.body, kernel.constants, Scope::function);
     const bool known =
         std::ranges::any_of(source_.kernels, [&](const Kernel& each) { return each.name == kernel.name; });
     if (!known) source_.kernels.push_back(std::move(kernel));
@@ -433,37 +467,52 @@ class SourceReader {
 
   static std::vector<KernelArgument> arguments_of(const Tokens& inside) {
     std::vector<KernelArgument> arguments;
-    KernelArgument argument;
-    const auto finish = [&] {
-      if (argument.name.empty()) return;
-      const auto words = argument.type.rfind(argument.name);
-      if (words != std::string::npos && words + argument.name.size() == argument.type.size())
-        argument.type.resize(words == 0 ? 0 : words - 1);
-      arguments.push_back(std::exchange(argument, {}));
-    };
+    Tokens piece;
     int depth = 0;
+    const auto finish = [&] {
+      const bool is_void = piece.size() == 1 && piece[0].is("void");
+      if (!piece.empty() && !is_void) arguments.push_back(argument_of(piece));
+      piece.clear();
+    };
     for (const Token& token : inside) {
       if (token.is("<") || token.is("(")) ++depth;
       if (token.is(">") || token.is(")")) --depth;
-      if (token.is(",") && depth == 0) {
+      if (token.is(",") && depth == 0)
         finish();
-      } else if (token.is("*") || token.is("[")) {
-        argument.is_pointer = true;
-      } else if (token.is("__grid_constant__")) {
-        argument.is_tensor_map = argument.is_pointer = argument.is_const = true;
-      } else if (token.is("const")) {
-        argument.is_const = argument.is_const || !argument.is_pointer;
-      } else if (token.is_word() && !kQualifiers.contains(token.text)) {
-        if (!argument.type.empty() && !argument.type.ends_with("::")) argument.type += ' ';
-        argument.type += token.text;
-        argument.name = token.text;
-        argument.line = token.line;
-      } else if (token.is("::")) {
-        argument.type += "::";
-      }
+      else
+        piece.push_back(token);
     }
     finish();
     return arguments;
+  }
+
+  /// `const float* __restrict__ x`, `int n`, `float x[]`; the name is empty if there is none.
+  static KernelArgument argument_of(const Tokens& piece) {
+    KernelArgument argument;
+    argument.line = piece.front().line;
+    std::vector<std::string> words;
+    for (const Token& token : piece) {
+      if (token.is("[") || token.is("=")) {
+        argument.is_pointer = argument.is_pointer || token.is("[");
+        break;
+      }
+      if (token.is("*")) argument.is_pointer = true;
+      if (token.is("&") || token.is("&&")) argument.is_reference = true;
+      if (token.is("__grid_constant__")) argument.is_tensor_map = argument.is_pointer = argument.is_const = true;
+      if (token.is("const")) argument.is_const = argument.is_const || !argument.is_pointer;
+      if (token.is("::") && !words.empty()) words.back() += "::";
+      if (!token.is_word() || kQualifiers.contains(token.text)) continue;
+      if (!words.empty() && words.back().ends_with("::"))
+        words.back() += token.text;
+      else
+        words.push_back(token.text);
+    }
+    if (words.size() > 1 && !kBuiltInTypes.contains(words.back())) {
+      argument.name = words.back();
+      words.pop_back();
+    }
+    for (const std::string& word : words) argument.type += (argument.type.empty() ? "" : " ") + word;
+    return argument;
   }
 
   /// Names that stand where a value or a type can, and that nothing declares.

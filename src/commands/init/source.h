@@ -17,8 +17,8 @@ struct Assertion {
 
 struct KernelArgument {
   std::string type;  ///< as it is written, without `const` and `*`: `unsigned int`, `float4`
-  std::string name;
-  bool is_pointer = false, is_const = false;
+  std::string name;  ///< empty: it has none
+  bool is_pointer = false, is_const = false, is_reference = false;
   bool is_tensor_map = false;  ///< `const __grid_constant__ CUtensorMap`; it counts as a pointer, too
   int line = 0;
 };
@@ -30,7 +30,8 @@ struct Kernel {
   bool is_template = false;
   std::vector<KernelArgument> arguments;
   Tokens body;
-  Tokens launch_bounds;  ///< what is in the brackets of __launch_bounds__
+  std::map<std::string, Tokens> constants;  ///< of its body, as those of KernelSource
+  Tokens launch_bounds;                     ///< what is in the brackets of __launch_bounds__
 };
 
 /// A name that the source uses and does not define, or that it defines only if the build does not.
@@ -43,7 +44,8 @@ struct BuildMacro {
 struct KernelSource {
   std::vector<Kernel> kernels;  ///< __global__ functions on GPUs, extern "C" ones on the CPU
   std::vector<BuildMacro> macros;
-  std::map<std::string, Tokens> constants;  ///< of `#define NAME ...` and `constexpr int NAME = ...;`
+  std::map<std::string, Tokens>
+      constants;  ///< outside of functions: of `#define NAME ...` and `constexpr int NAME = ...;`
   std::vector<Assertion> assertions;
   std::vector<std::string> fixed_numbers;  ///< `TILE (line 3)`: constants that could be parameters
   Tokens code;                             ///< of all files, with what pragmas and definitions name

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
+#include <utility>
 
 namespace tune::commands {
 namespace {
@@ -33,7 +35,7 @@ class Reader {
     if (c == '\n') {
       ++line_;
       ++at_;
-      in_directive_ = false;
+      if (std::exchange(in_directive_, false)) skip_host_code();
       begins_line_ = true;
     } else if (rest().starts_with("\\\n") || rest().starts_with("\\\r\n")) {
       at_ += text_[at_ + 1] == '\r' ? 3 : 2;
@@ -64,6 +66,7 @@ class Reader {
 
   void add_token() {
     const char c = text_[at_];
+    if (rest().starts_with("R\"")) return add(Token::Kind::text, raw_text_end());
     if (begins_word(c)) return add(Token::Kind::word, word_end());
     if (is_digit(c) || (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1])))
       return add(Token::Kind::number, number_end());
@@ -71,6 +74,14 @@ class Reader {
     for (const std::string_view sign : kLongSigns)
       if (rest().starts_with(sign)) return add(Token::Kind::sign, at_ + sign.size());
     add(Token::Kind::sign, at_ + 1);
+  }
+
+  /// `R"delimiter( ... )delimiter"`
+  std::size_t raw_text_end() const {
+    const std::size_t open = std::min(text_.find('(', at_), text_.size());
+    const std::string close = ")" + std::string(text_.substr(at_ + 2, open - std::min(open, at_ + 2))) + "\"";
+    const std::size_t end = text_.find(close, open);
+    return end == std::string_view::npos ? text_.size() : end + close.size();
   }
 
   std::size_t word_end() const {
@@ -96,7 +107,27 @@ class Reader {
     return std::min(end + 1, text_.size());
   }
 
+  /// Notes whether what follows a directive is hidden from the compilers of kernels.
+  void skip_host_code() {
+    const Tokens& directive = result_.directives.back();
+    if (directive.empty()) return;
+    const std::string& kind = directive[0].text;
+    const bool asks = kind == "ifdef" || kind == "ifndef" || kind == "if";
+    if (asks && hidden_depth_ > 0) ++hidden_depth_;
+    if (asks && hidden_depth_ == 0 && hides_host_code(directive)) hidden_depth_ = 1;
+    if (kind == "endif" && hidden_depth_ > 0) --hidden_depth_;
+    if ((kind == "else" || kind == "elif") && hidden_depth_ == 1) hidden_depth_ = 0;
+  }
+
+  static bool hides_host_code(const Tokens& directive) {
+    const bool negates = directive[0].is("ifndef") || (directive.size() > 1 && directive[1].is("!"));
+    return negates && std::ranges::any_of(directive, [](const Token& token) {
+             return token.is("__CUDACC_RTC__") || token.is("__HIPCC_RTC__") || token.is("__CUDA_ARCH__");
+           });
+  }
+
   void add(Token::Kind kind, std::size_t end) {
+    if (hidden_depth_ > 0 && !in_directive_) return skip_to(end);
     Tokens& tokens = in_directive_ ? result_.directives.back() : result_.code;
     tokens.push_back({kind, std::string(text_.substr(at_, end - at_)), line_});
     skip_to(end);
@@ -106,6 +137,7 @@ class Reader {
   std::size_t at_ = 0;
   int line_ = 1;
   bool begins_line_ = true, in_directive_ = false;
+  int hidden_depth_ = 0;  ///< of conditions, within host code
   SourceText result_;
 };
 

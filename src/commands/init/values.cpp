@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -46,32 +46,31 @@ Uses uses_of(const std::string& name, const Tokens& code) {
 
 /// Half, once and twice the number that the source has.
 std::string values_around(const std::string& value) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || number < 0) return "[" + value + "]";
-  if (number <= 1) return "[0, 1]";
-  return number % 2 == 0 ? fmt::format("[{}, {}, {}]", number / 2, number, number * 2)
-                         : fmt::format("[{}, {}]", number, number * 2);
+  const auto number = whole_number(value);
+  if (!number) return "[" + value + "]";
+  if (*number <= 1) return "[0, 1]";
+  return *number % 2 == 0 ? fmt::format("[{}, {}, {}]", *number / 2, *number, *number * 2)
+                          : fmt::format("[{}, {}]", *number, *number * 2);
 }
 
 /// The numbers that a static_assert allows, as in `MFMA == 16 || MFMA == 32` and `N >= 1 && N <= 3`; empty: none
 /// lists them.
 std::string values_of_assertions(const KernelSource& source, const std::string& name) {
-  std::set<int> values;
-  int least = 0, most = 0;
+  std::set<std::int64_t> values;
+  std::int64_t least = 0, most = 0;
   for (const Assertion& assertion : source.assertions)
     for (std::size_t i = 0; i + 2 < assertion.condition.size(); ++i) {
-      const Token &sign = assertion.condition[i + 1], &number = assertion.condition[i + 2];
+      const Token& sign = assertion.condition[i + 1];
       const bool starts = i == 0 || assertion.condition[i - 1].is("||") || assertion.condition[i - 1].is("&&") ||
                           assertion.condition[i - 1].is("(");
-      if (!starts || !assertion.condition[i].is(name) || !is_number(number.text) || number.text.size() > 5) continue;
-      const int value = std::atoi(number.text.c_str());
-      if (sign.is("==")) values.insert(value);
-      if (sign.is(">=")) least = value;
-      if (sign.is("<=")) most = value;
+      const auto value = whole_number(assertion.condition[i + 2].text);
+      if (!starts || !assertion.condition[i].is(name) || !value) continue;
+      if (sign.is("==")) values.insert(*value);
+      if (sign.is(">=")) least = *value;
+      if (sign.is("<=")) most = *value;
     }
   if (values.size() < 2 && least > 0 && most > least && most - least < 8)
-    for (int value = least; value <= most; ++value) values.insert(value);
+    for (std::int64_t value = least; value <= most; ++value) values.insert(value);
   return values.size() < 2 ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 

@@ -146,6 +146,8 @@ ShowOptions of_last_run(ShowOptions options) {
 }
 
 ExitCode show(const ShowOptions& options) {
+  if (options.list && !options.run.empty())
+    throw Error(ExitCode::bad_input, "--list names runs, and shows none; leave out " + options.run.string());
   if (options.list) return list_runs();
   if (options.run.empty()) return show(of_last_run(options));
   if (database::is_database(options.run)) return show_database(options);

@@ -145,6 +145,75 @@ TEST_F(DraftOfText, ReadsNoNamesOfTheLanguageAsParameters) {
   EXPECT_EQ(value(draft, "$BLOCK"), "{pow2: [64, 1024]}");
 }
 
+TEST_F(DraftOfText, ReadsNumbersAsCDoes) {
+  const Draft draft =
+      draft_of(write("k.cpp",
+                     "constexpr int kMost = 0x80;\nstatic_assert(A <= kMost && A < 32'768u, \"room\");\n"
+                     "#ifndef B\n#define B (1 << 3)\n#endif\n#ifndef C\n#define C (32)\n#endif\n"
+                     "#ifndef D\n#define D 9223372036854775806\n#endif\n"
+                     "extern \"C\" void k(float* x, int n) { for (int i = 0; i < n; i += A) x[i] = C + D; }\n"));
+  EXPECT_NE(draft.yaml.find("  - A <= 128 and A < 32768  # room\n"), std::string::npos) << draft.yaml;
+  EXPECT_EQ(value(draft, "C"), "[16, 32, 64]");
+  EXPECT_EQ(value(draft, "D"), "[9223372036854775806]") << "twice as much is no number";
+}
+
+TEST_F(DraftOfText, KnowsWhichConstantsAndKernelsAreMeant) {
+  const std::string first =
+      "extern \"C\" __global__ void first(float* x, int n) {\n  constexpr int tile = 128;\n"
+      "  int i = blockIdx.x * tile + threadIdx.x; if (i < n) x[i] = A;\n}\n";
+  const std::string second =
+      "extern \"C\" __global__ void second(float* x, int n) {\n  constexpr int tile = 4 * A;\n"
+      "  int i = blockIdx.x * tile + threadIdx.x; if (i < n) x[i] = A;\n}\n";
+  const Draft draft = draft_of(write("k.cu", first + second), 1);
+  EXPECT_EQ(value(draft, "grid"), "[\"ceil_div(n, 4*A)\"]");
+  EXPECT_EQ(draft.yaml.find("kernel: first"), std::string::npos) << "it has parameters itself: " << draft.yaml;
+}
+
+TEST_F(DraftOfText, LeavesOutCodeOfTheHost) {
+  const std::string kernel =
+      "extern \"C\" __global__ void k(float* x, int n) {\n  extern __shared__ float sums[];\n"
+      "  for (int i = threadIdx.x; i < n; i += BLOCK) sums[threadIdx.x] += x[i];\n"
+      "  if (n < 0) goto done;\n  x[blockIdx.x] = sums[0];\ndone:;\n}\n";
+  const std::string host =
+      "int main() {\n  k<<<1, 2>>>(nullptr, 3);\n  std::cout << R\"(one \" two)\" << endl;\n"
+      "  try { run(); } catch (...) { return EXIT_FAILURE; }\n  return EXIT_SUCCESS;\n}\n";
+  for (const std::string& text :
+       {kernel + host,
+        kernel + "#ifndef __CUDACC_RTC__\n#include <iostream>\nint helper = UNKNOWN;\n" + host + "#endif\n"}) {
+    const fs::path file = write("k.cu", text);
+    const Draft draft = draft_of(file);
+    EXPECT_EQ(draft.parameters, 1) << draft.yaml;
+    EXPECT_EQ(value(draft, "shared"), "4*BLOCK") << draft.yaml;
+    EXPECT_EQ(read_kernel_source(file, true).line_of_host_code,
+              text.find("__CUDACC_RTC__") == std::string::npos ? 8 : 0);
+  }
+}
+
+TEST_F(DraftOfText, TrustsASpecThatTheConstraintsLeave) {
+  const Draft draft = draft_of(write("k.cu",
+                                     "static_assert(BM >= 64 && BM % (8 * U) == 0, \"whole\");\n"
+                                     "extern \"C\" __global__ void k(float* x, int n) {\n"
+                                     "  int i = blockIdx.x * BM + threadIdx.x; if (i < n) x[i] = U;\n}\n"));
+  EXPECT_NE(draft.yaml.find("reference: {spec: {BM: 64, U: 1}}"), std::string::npos) << draft.yaml;
+}
+
+TEST_F(DraftOfText, RefusesArgumentsThatNoTuningFileGives) {
+  const auto refusal = [&](const std::string& arguments) -> std::string {
+    try {
+      return draft_of(write("k.cpp", "extern \"C\" void k(" + arguments + ") {}\n")).yaml;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("float* x, int"), "k.cpp:1: an argument of k has no name; give it one");
+  EXPECT_EQ(refusal("float* x, const int& n"),
+            "k.cpp:1: the argument n is a reference, and a kernel is called with pointers and numbers");
+  EXPECT_EQ(refusal("const std::int64_t* x, int n"),
+            "k.cpp:1: the elements of x are of type 'std::int64_t', which tuning files have no type for");
+  EXPECT_EQ(refusal("void").find("k.cpp:1: k has no pointer among its arguments"), 0u);
+  EXPECT_NE(refusal("const double A[N][N], double y[N], int n").find("{name: A, type: f64"), std::string::npos);
+}
+
 TEST_F(DraftOfText, NamesAnArgumentThatCannotBePassed) {
   const fs::path file = write("k.cpp", "extern \"C\" void k(float* x,\n    Options options) { x[0] = options.a; }\n");
   try {
