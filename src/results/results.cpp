@@ -214,8 +214,11 @@ std::string Results::best_command() const {
   const Spec& best = summary_.ranking.rows.front().trial->spec;
   Placeholders values = values_in_commands(plan.space, best);
   values["args"] = arguments_of(plan, best);
-  const Words argv = expand_command(plan.build.run, plan.build.run_is_shell, values);
-  return plan.build.run_is_shell ? argv.back() : typed_line(argv);
+  if (plan.build.run_is_shell) return expand_command(plan.build.run, true, values).back();
+  Words words = plan.build.prefix;
+  for (const Words* more : {&plan.build.run, &plan.build.suffix}) words.insert(words.end(), more->begin(), more->end());
+  values[kSpecNumber] = {std::to_string(best.mesh_idx)};
+  return typed_line(expand_command(words, false, values));
 }
 
 std::string Results::text() const { return report::result_text(summary_); }

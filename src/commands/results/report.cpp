@@ -34,6 +34,15 @@ std::string name_of_page(const std::filesystem::path& run) {
   return name.stem().string() + ".html";
 }
 
+/// Whether there is a file that `tune report` has not written.
+bool is_something_else(const std::filesystem::path& output) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(output, ignored)) return false;
+  return !std::filesystem::is_regular_file(output, ignored) ||
+         platform::read_file(output).substr(0, 2000).find("name=\"generator\" content=\"tune report\"") ==
+             std::string::npos;
+}
+
 void bind(cli::Command& command, ReportOptions& options) {
   command
       .several("RUN", options.runs, "FILE",
@@ -47,7 +56,11 @@ void bind(cli::Command& command, ReportOptions& options) {
       .files(kYamlFiles);
   command.then([&options] {
     for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
-    if (!options.output && !options.live) options.output = name_of_page(options.runs.front());
+    if (options.output || options.live) return;
+    options.output = name_of_page(options.runs.front());
+    if (is_something_else(*options.output))
+      throw Error(ExitCode::bad_input, fmt::format("{} exists and is no page of tune report; name the page with -o",
+                                                   options.output->string()));
   });
 }
 

@@ -233,7 +233,19 @@ void Interpreter::read_launch() {
     plan_.workspace = std::move(section.workspace);
     plan_.zero_c = section.zero_c;
   }
+  require_bias();
   read_reference(context);
+}
+
+/// A kernel that does not get the bias cannot add it.
+void Interpreter::require_bias() {
+  const auto* gemm = std::get_if<Gemm>(&plan_.problem);
+  if (gemm == nullptr || gemm->bias == Bias::none || diagnostics_.any()) return;
+  for (const Launch& launch : plan_.launches)
+    for (const Argument& argument : launch.args)
+      if (argument.buffer == "bias") return;
+  diagnostics_.add(top_.find("launch")->place,
+                   "the problem has a bias, and no launch has 'bias' among its args: this kernel adds none");
 }
 
 void Interpreter::read_model() {
@@ -286,8 +298,13 @@ void Interpreter::read_rules() {
   const bool is_mojo = program_mode() && plan_.file.extension() == ".mojo" && !says_how;
   if (is_mojo) plan_.build.command = {"mojo", "build", "{defines}", "{flags}", "{file}", "-o", "{binary}"};
   if (program_mode())
-    read_run_section(top_, {!plan_.file.empty(), needs_build(plan_.file, plan_.build.command), mappings_}, plan_.build,
-                     diagnostics_);
+    read_run_section(
+        top_,
+        {!plan_.file.empty(),
+         needs_build(plan_.file, plan_.build.command),
+         mappings_,
+         {{"--exec-prefix", options_.exec_prefix.value_or("")}, {"--exec-suffix", options_.exec_suffix.value_or("")}}},
+        plan_.build, diagnostics_);
   if (is_mojo && plan_.build.run.empty()) plan_.build.run = {"{binary}", "{args}", "-o", "{output}"};
   read_surroundings(options_, plan_, diagnostics_);
   if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});

@@ -88,6 +88,8 @@ class Uses {
   Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
     for (const std::string_view section : kSections)
       if (const Node* node = source.root.find(section)) collect(*node);
+    for (const Words* around : {&plan.build.prefix, &plan.build.suffix})
+      texts_.insert(texts_.end(), around->begin(), around->end());
     const Node* let = source.root.find("let");
     if (let == nullptr) return;
     for (auto entry = let->entries.rbegin(); entry != let->entries.rend(); ++entry)

@@ -40,6 +40,7 @@ class RunReader {
     rules_->whole = context_.has_file ? std::optional(false) : std::nullopt;
     if (const Node* node = top_->find("whole"))
       if (const auto whole = read_bool(*node, "whole", *diagnostics_)) rules_->whole = *whole;
+    check_around();
     if (run != nullptr && !diagnostics_->any()) require_use(*run);
   }
 
@@ -79,7 +80,17 @@ class RunReader {
     return std::ranges::find(names, name) != names.end();
   }
 
+  void check_around() {
+    for (const auto& [option, words] : context_.around)
+      for (const auto& [at, name] : placeholders_of(words))
+        if (!parameters_.find(name))
+          diagnostics_->add({std::make_shared<const std::string>(option), 0, 0},
+                            fmt::format("unknown placeholder {{{}}}; the parameters have placeholders here", name));
+  }
+
   bool is_used(const std::string& name) const {
+    for (const auto& [option, words] : context_.around)
+      if (uses({words}, name)) return true;
     return std::ranges::any_of(
         std::initializer_list<const Words*>{&rules_->run, &rules_->prepare.words, &rules_->cleanup.words},
         [&](const Words* words) { return uses(*words, name); });

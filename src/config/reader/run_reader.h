@@ -14,6 +14,7 @@ struct RunContext {
   bool has_file = true;  ///< `file:` is what runs; else `run` names an installed command
   bool has_build = false;
   std::span<const Space::Mapping> mappings;
+  std::vector<std::pair<const char*, std::string>> around = {};  ///< options, and the words that they put around `run`
 };
 
 /// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports

@@ -57,12 +57,30 @@ class BestWriter {
     if (key == "backend" && source_.root.find("file") == nullptr) return {};
     if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
     const Node* written = source_.root.find(key);
+    if (key == "run" && has_words_around()) return run_with_words_around();
     if (written == nullptr) return {};
     Node node = *written;
     if (key == "file") return file(std::move(node));
     if (key == "build") relocate_paths(node);
     if (key == "let") keep_known(node);
     return node;
+  }
+
+  /// Whether the command line put words around the command that the file does not have; those of a profiler are of one
+  /// run, and a shell's command stays as it is.
+  bool has_words_around() const {
+    const BuildRules& build = plan_.build;
+    return !build.run_is_shell && (!build.prefix.empty() || !build.suffix.empty()) && !uses(build.prefix, kSpecNumber);
+  }
+
+  Node run_with_words_around() const {
+    Node list = make_list({});
+    // Without `run` the program is started with all run-time parameters.
+    const Words plain = {needs_build(plan_.file, plan_.build.command) ? "{binary}" : "{file}", "{args}"};
+    const Words& run = plan_.build.run.empty() ? plain : plan_.build.run;
+    for (const Words* words : {&plan_.build.prefix, &run, &plan_.build.suffix})
+      for (const std::string& word : *words) list.items.push_back(make_text(word, {}));
+    return list;
   }
 
   /// As written, but for a state that the command line chose.

@@ -53,6 +53,19 @@ std::string version_behind(const std::filesystem::path& program) try {
   return "";
 }
 
+/// The programs and scripts among the words before and after a program's command.
+std::vector<std::filesystem::path> files_around(const Plan& plan) {
+  std::vector<std::filesystem::path> files;
+  for (const Words* words : {&plan.build.prefix, &plan.build.suffix})
+    for (const std::string& word : *words) {
+      const bool is_first = words == &plan.build.prefix && &word == &words->front();
+      const std::filesystem::path file(is_first ? platform::find_program(word) : word);
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(file, ignored) && (is_first || is_script(file))) files.push_back(file);
+    }
+  return files;
+}
+
 platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::path& file) {
   if (file.empty()) return hash_of_programs(plan);
   const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, file);
@@ -60,6 +73,8 @@ platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::pat
   for (const std::filesystem::path& program : search.named)
     if (const std::string version = version_behind(program); !version.empty())
       result.named = platform::Hash().add(result.named).add(version).hex();
+  for (const std::filesystem::path& file_around : files_around(plan))
+    result.named = platform::Hash().add(result.named).add(result.files.identity(file_around)).hex();
   for (const std::filesystem::path& needed : plan.build.depends) result.files.identity(needed);
   return result;
 }

@@ -49,7 +49,7 @@ TEST_F(Init, WritesAFileThatTunesAKernelForTheCpu) {
     words.insert(words.end(), each.sizes.begin(), each.sizes.end());
     const Result tuned = sandbox_.tune(words);
     EXPECT_EQ(tuned.code, 0) << tuned.out << tuned.err;
-    EXPECT_EQ(tuned.out.find("failed"), std::string::npos) << tuned.out;
+    EXPECT_EQ(tuned.out.find("failed: "), std::string::npos) << tuned.out;
     EXPECT_EQ(tuned.out.find("wrong"), std::string::npos) << tuned.out;
     EXPECT_NE(tuned.out.find("top_spec_idx: "), std::string::npos) << tuned.out;
   }

@@ -355,6 +355,25 @@ TEST_F(Surrounded, AProgramRunsBetweenWhatTheCommandLineSays) {
   EXPECT_EQ(sandbox_.script_runs(), 4) << "what was measured in the same way does";
 }
 
+TEST_F(Surrounded, TheBestYamlHasWhatSurroundedTheProgram) {
+  add("outer", "shift");
+  tune({"bench.yaml", "--tune", "--output", "best", "--exec-prefix", "outer 'a b'", "--exec-suffix", "--more"});
+  EXPECT_TRUE(has(sandbox_.read("best.yaml"), "run: [outer, a b, '{file}', '{args}', '--more']\n"));
+  tune({"best.yaml", "--output", "again"});
+  EXPECT_TRUE(called("outer a b " + script_ + " --T=1 --more"));
+}
+
+TEST_F(Surrounded, AnotherProgramOfTheSameNameIsAnotherMeasurement) {
+  add("outer", ":");
+  tune({"bench.yaml", "--exec-prefix", "outer"});
+  const int before = sandbox_.script_runs();
+  tune({"bench.yaml", "--exec-prefix", "outer"});
+  EXPECT_EQ(sandbox_.script_runs(), before);
+  add("outer", ": edited");
+  tune({"bench.yaml", "--exec-prefix", "outer"});
+  EXPECT_EQ(sandbox_.script_runs(), before + 2);
+}
+
 TEST_F(Surrounded, ACommandBehindDashesRunsBetweenThemToo) {
   tune({"--param", "T:[1,2]", "--mpirun-np", "3", "--", "./bench.sh", "--T={T}"});
   EXPECT_TRUE(called("mpirun -np 3 ./bench.sh --T=2"));
@@ -381,7 +400,14 @@ TEST_F(Surrounded, WhatCannotRunIsRefused) {
       {"--param", "T:[1,2]", "--exec-suffix", "{T}", "--shell", "--", "./bench.sh --T={T}"},
       "--exec-suffix: '{T}' has a placeholder, and the command is read by a shell; write it into run: of the tuning "
       "file");
+  refuses({"bench.yaml", "--exec-suffix", "{NOPE}"},
+          "--exec-suffix: unknown placeholder {NOPE}; the parameters have placeholders here");
+  EXPECT_EQ(tune({"--param", "N:[1,2]", "--exec-prefix", "outer {N}", "--dry-run", "--quiet", "--", "./bench.sh"}).out,
+            "Number of valid specs: 2\n")
+      << "it reaches what surrounds the program";
   sandbox_.write_gemm();
+  refuses({"gemm.yaml", "--problem", "bias=col"},
+          "gemm.yaml:8: the problem has a bias, and no launch has 'bias' among its args: this kernel adds none");
   refuses({"gemm.yaml", "--profile", "ncu"},
           "--profile: is for programs, and gemm is a kernel, which a worker of tune launches; to profile one of its "
           "specs, run ncu --target-processes all tune --yaml FILE --spec N");

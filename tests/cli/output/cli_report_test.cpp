@@ -179,6 +179,11 @@ TEST_F(Report, WithoutANameThePageHasThatOfTheRun) {
   sandbox_.write("gemm/gemm_cache.json", kHostile);
   EXPECT_EQ(sandbox_.tune({"report", "gemm/gemm_cache.json"}).out, "gemm_cache.html: 1 run\n");
   EXPECT_TRUE(has(sandbox_.read("gemm_cache.html"), "<html"));
+  EXPECT_EQ(sandbox_.tune({"report", "gemm/gemm_cache.json"}).code, 0) << "a page of its own is replaced";
+  sandbox_.write("gemm_cache.html", "mine");
+  expect_refusal({"report", "gemm/gemm_cache.json"}, 2,
+                 "gemm_cache.html exists and is no page of tune report; name the page with -o");
+  EXPECT_EQ(sandbox_.read("gemm_cache.html"), "mine");
 }
 
 TEST_F(Report, RefusesWhatItCannotShow) {

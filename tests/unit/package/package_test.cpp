@@ -142,6 +142,7 @@ class Packages : public testing::Test {
                                  std::get<Spec>(spec),
                                  artifact,
                                  folder_.write(artifact + ".cubin", artifact + "\n"),
+                                 {},
                                  {}});
     yaml_ = yaml;
   }
