@@ -26,8 +26,8 @@ struct ResultsRules {
   std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
   std::string vendor_library = {};
   std::string source_hash = {};
-  std::filesystem::path csv = {};                            ///< the file that will have all specs; empty: none
-  int width = 0;  ///< columns of the terminal that shows the results; 0: it is none
+  std::filesystem::path csv = {};  ///< the file that will have all specs; empty: none
+  int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;
   Demands demands = {};
   bool judged = false;     ///< the text begins with a verdict
