@@ -127,8 +127,8 @@ Node Interpreter::with_files(Node params) {
   const std::string name = std::string("$") + kFileParameter;
   const auto add = [&](Node& mapping) {
     if (!mapping.is_mapping()) return;
-    const auto chosen =
-        std::ranges::find(mapping.entries, kFileParameter, [](const Entry& each) { return each.key.text; });
+    const auto chosen = std::ranges::find_if(
+        mapping.entries, [&](const Entry& each) { return each.key.text == kFileParameter || each.key.text == name; });
     if (chosen == mapping.entries.end()) {
       mapping.entries.insert(mapping.entries.begin(), Entry{make_text(name, params.place), names});
       return;

@@ -10,6 +10,7 @@
 #include "config/yaml/fields.h"
 #include "config/yaml/params.h"
 #include "config/yaml/values.h"
+#include "model/program.h"
 #include "model/values/error.h"
 #include "model/values/names.h"
 
@@ -56,6 +57,7 @@ class Overrider {
   void replace_parameter(const Entry& entry, const std::string& text) {
     const std::string name = bare(entry.key.text);
     if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
+    if (name == kFileParameter && lists_files()) return set_parameter(name, entry.value);
     if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
       diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
       return;
@@ -66,6 +68,14 @@ class Overrider {
         entry.key.place,
         fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
                     nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
+  }
+
+  /// Whether `file:` has several sources, which are the values of a parameter.
+  bool lists_files() const {
+    const Node* file = root_->find("file");
+    return file != nullptr && (file->is_list() || std::ranges::any_of(file->entries, [](const Entry& each) {
+                                 return each.value.is_list();
+                               }));
   }
 
   /// --add-param: the parameter must not be declared.

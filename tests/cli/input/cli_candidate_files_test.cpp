@@ -50,6 +50,8 @@ TEST_F(CandidateFiles, AreAnAxisOfTheGridAndAColumn) {
         "constraints: [{if: file == 'rows.cpp' or U == 1, because: the others have no U}]\n");
   const Result listed = sandbox_.tune({"gemm.yaml", "--dry-run"});
   EXPECT_TRUE(has(listed.out, "        0 file=plain.cpp/U=1\n        2 file=rows.cpp/U=1\n")) << listed.out;
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--dry-run", "--quiet", "--param", "file:[plain.cpp,wrong.cpp]"}).out,
+            "Number of valid specs: 2\n");
   const Result tuned = sandbox_.tune({"gemm.yaml", "--tune", "--output", "out/gemm"});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_NE(tuned.out.find("failed: 1\n      1  check, reported: wrong result in C\n"), std::string::npos)

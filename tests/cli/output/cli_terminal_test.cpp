@@ -157,9 +157,16 @@ TEST_F(TerminalTest, ProgressIsABarAndTheBestSoFar) {
   EXPECT_TRUE(has(raw_, "[#"));
   EXPECT_TRUE(has(raw_, "\r\n\x1b[1mbest 1.000 ms (0), 0:00 ago\x1b[0m  T=1"));
   EXPECT_TRUE(has(raw_, "  measuring "));
+}
+
+TEST_F(TerminalTest, ProgressTellsTheRoundsOfTheFinals) {
+  sandbox_.write("slow.sh", "#!/bin/sh\nsleep 0.1\necho \"{\\\"time\\\": 0.00${1#--T=}, \\\"ok\\\": true}\"\n");
+  std::filesystem::permissions(sandbox_.folder() / "slow.sh", std::filesystem::perms::owner_all);
+  sandbox_.write("slow.yaml", "{name: slow, file: slow.sh, params: {T: [1, 2]}, baseline: {T: 2}}");
+  left_on(80, {"slow.yaml", "--tune", "-o", "best"});
   EXPECT_TRUE(has(raw_, "  ETA 0:"));
   EXPECT_TRUE(has(raw_, "finals: round "));
-  EXPECT_TRUE(has(raw_, " of 6 contenders left"));
+  EXPECT_TRUE(has(raw_, " of 3 contenders left")) << "two specs and the baseline";
 }
 
 TEST_F(TerminalTest, WithoutATerminalProgressIsALineEveryTenSeconds) {
