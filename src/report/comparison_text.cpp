@@ -10,6 +10,7 @@
 #include "model/values/escaped_text.h"
 #include "report/grid.h"
 #include "report/text.h"
+#include "report/text_page.h"
 
 namespace tune::report {
 namespace {
@@ -105,7 +106,7 @@ std::string run_text(const ComparedRun& run) {
   return line_with_escapes(text);
 }
 
-std::string table_text(const std::vector<Cells>& rows, int width) {
+void add_table(TextPage& page, const std::vector<Cells>& rows, int width) {
   std::vector<GridColumn> columns;
   for (std::size_t i = 0; i < kTitles.size(); ++i) {
     GridColumn column{kTitles[i], i == 0 ? std::size_t{1} : std::size_t{2}, {}};
@@ -118,7 +119,7 @@ std::string table_text(const std::vector<Cells>& rows, int width) {
     for (std::string& cell : columns.front().cells)
       cell = cut_to(cell, own > excess + kShortestSpec ? own - excess : kShortestSpec);
   }
-  return grid_text(columns);
+  for (const std::string& line : grid_lines(columns)) page.whole(line);
 }
 
 /// Characters that Markdown or HTML would not show as they are become entities.
@@ -197,23 +198,20 @@ class JunitSuite {
 }  // namespace
 
 std::string comparison_text(const RunComparison& comparison, std::size_t top, int width) {
-  std::string text;
-  const auto add = [&](const std::string& line) {
-    for (const std::string& part : wrapped(line, static_cast<std::size_t>(std::max(width, 0)), 2)) text += part + "\n";
-  };
-  add("old: " + run_text(comparison.before));
-  add("new: " + run_text(comparison.now));
+  TextPage page(width, false);
+  page.prose("old: " + run_text(comparison.before));
+  page.prose("new: " + run_text(comparison.now));
   for (const ComparedShape& shape : comparison.shapes) {
-    if (!shape.problem.empty()) add(line_with_escapes(shape.problem));
+    if (!shape.problem.empty()) page.prose(line_with_escapes(shape.problem));
     const auto [rows, hidden] = rows_of(shape, top);
-    text += table_text(rows, width);
-    if (hidden > 0) add(fmt::format("({} more: the same command with --top all)", hidden));
-    if (!shape.specs.empty()) add(counts_text(shape));
-    if (const std::string noise = noise_text(shape); !noise.empty()) add(noise);
+    add_table(page, rows, width);
+    if (hidden > 0) page.prose(fmt::format("({} more: the same command with --top all)", hidden));
+    if (!shape.specs.empty()) page.prose(counts_text(shape));
+    if (const std::string noise = noise_text(shape); !noise.empty()) page.prose(noise);
   }
-  for (const std::string& warning : comparison.warnings) add("warning: " + warning);
-  add(verdict_of(comparison));
-  return text;
+  for (const std::string& warning : comparison.warnings) page.prose("warning: " + warning);
+  page.prose(verdict_of(comparison));
+  return page.text();
 }
 
 std::string comparison_markdown(const RunComparison& comparison, std::size_t top) {
