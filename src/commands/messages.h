@@ -13,7 +13,7 @@ void print_wrapped(std::string_view text);
 /// The same for each of these, as `warning: ...`.
 void print_warnings(std::span<const std::string> texts);
 
-/// The same for each line, as `tune: error: ...`.
+/// The same for each line, which is a problem of its own, as `tune: error: ...`.
 void print_error(std::string_view text);
 /// `1.5 MiB`
 std::string bytes_text(std::int64_t bytes);

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <sstream>
 
 #include "model/values/escaped_text.h"
 
@@ -47,18 +46,13 @@ void flush_results() {
 bool results_arrived() {
   flush_results();
   if (stdout_error == 0 || stdout_error == EPIPE) return true;
-  print_error(fmt::format("cannot write the results to stdout: {}", std::strerror(stdout_error)));
+  print_to_stderr(fmt::format("tune: error: cannot write the results to stdout: {}", std::strerror(stdout_error)));
   return false;
 }
 
 void print_to_stderr(std::string_view line) {
   const std::string text = line_with_escapes(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
-}
-
-void print_error(std::string_view text) {
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) print_to_stderr("tune: error: " + line);
 }
 
 }  // namespace tune::platform

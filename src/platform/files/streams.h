@@ -21,7 +21,5 @@ bool results_arrived();
 /// Prints one line on stderr, whatever the text holds: none of it can begin a line of its own, such as `::error`, which
 /// means something to who reads the log. Its loss changes nothing.
 void print_to_stderr(std::string_view line);
-/// Every problem of a text on a line of its own, so that scripts can grep for the prefix.
-void print_error(std::string_view text);
 
 }  // namespace tune::platform
