@@ -44,7 +44,7 @@ std::string as_yaml(const std::string& file) {
   };
   if (std::ranges::all_of(file, is_plain)) return file;
   std::string text = "'";
-  for (const char c : file) text += c == '\'' ? "\'\'" : c == '$' ? "$$" : std::string(1, c);
+  for (const char c : file) text += c == '\'' ? "''" : c == '$' ? "$$" : std::string(1, c);
   return text + "'";
 }
 
@@ -276,9 +276,10 @@ class Writer {
   std::string first_values() const {
     std::vector<std::vector<std::string>> lists;
     for (const auto& [name, list] : params_) lists.push_back(values_in(list));
+    const std::vector<Expression> conditions = conditions_of_params();
     std::vector<std::size_t> chosen(lists.size(), 0);
     constexpr int kMostTries = 100'000;
-    for (int i = 0; i < kMostTries && !satisfies_constraints(lists, chosen); ++i) {
+    for (int i = 0; i < kMostTries && !satisfies(conditions, lists, chosen); ++i) {
       std::size_t last = chosen.size();
       while (last > 0 && ++chosen[last - 1] == lists[last - 1].size()) chosen[--last] = 0;
       if (last == 0) break;  // none does
@@ -301,23 +302,29 @@ class Writer {
     return values;
   }
 
-  bool satisfies_constraints(const std::vector<std::vector<std::string>>& lists,
-                             const std::vector<std::size_t>& chosen) const {
+  /// The constraints that name nothing but parameters, whose slots are their places in `params_`.
+  std::vector<Expression> conditions_of_params() const {
     Names names;
-    std::vector<Value> slots;
-    for (std::size_t i = 0; i < params_.size(); ++i) {
-      const std::string& name = params_[i].first;
-      names.declare(name.starts_with('$') ? name.substr(1) : name);
-      const auto number = whole_number(lists[i][chosen[i]]);
-      slots.push_back(number ? Value(*number) : Value(lists[i][chosen[i]]));
-    }
-    return std::ranges::all_of(constraints_, [&](const std::string& constraint) {
-      try {
-        EvalFailure failure;
-        return Expression::parse(constraint.substr(0, constraint.find("  #")), names).holds(slots, failure);
-      } catch (const ExpressionError&) {
-        return true;  // it is about something else, too
+    for (const auto& [name, list] : params_) names.declare(name.starts_with('$') ? name.substr(1) : name);
+    std::vector<Expression> conditions;
+    for (const std::string& constraint : constraints_) try {
+        conditions.push_back(Expression::parse(constraint.substr(0, constraint.find("  #")), names));
+      } catch (const ExpressionError&) {  // it names a size or the device, too
       }
+    return conditions;
+  }
+
+  static bool satisfies(const std::vector<Expression>& conditions, const std::vector<std::vector<std::string>>& lists,
+                        const std::vector<std::size_t>& chosen) {
+    std::vector<Value> slots;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const std::string& text = lists[i][chosen[i]];
+      const auto number = whole_number(text);
+      slots.push_back(number ? Value(*number) : Value(text));
+    }
+    return std::ranges::all_of(conditions, [&](const Expression& condition) {
+      EvalFailure failure;
+      return condition.holds(slots, failure);
     });
   }
 

@@ -34,7 +34,8 @@ void bind(cli::Command& command, InitOptions& options) {
   command.path("SOURCE", options.source, "FILE", "The kernel: .cu, .hip or a C++ file").required();
   command.path("--output,-o", options.output, "FILE", "The tuning file to write (default: beside the source)");
   command.text("--kernel", options.kernel, "NAME", "The function to tune, if the source has several");
-  command.text("--arch", options.arch, "NAME", "The architecture to build for, as in sm_90a; needed without a GPU");
+  command.text("--arch", options.arch, "NAME",
+               "The architecture to build for (default: that of the GPU here, else sm_80 or gfx90a)");
 }
 
 class Init {

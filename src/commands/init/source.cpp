@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "commands/init/names_and_types.h"
 #include "platform/store/sources.h"
 
 namespace tune::commands {
@@ -347,7 +348,8 @@ class SourceReader {
     if (guarded && value.empty()) {  // the guard of a header
       declared_.insert(named.text);
     } else if (guarded && value.size() == 1 && value[0].kind != Token::Kind::text) {
-      add_macro({named.text, value[0].text});
+      const auto number = whole_number(value[0].text);
+      add_macro({named.text, number ? std::to_string(*number) : value[0].text});
     } else {
       declared_.insert(named.text);
       // The parameters of a macro with some are names, too.

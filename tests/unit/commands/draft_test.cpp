@@ -155,6 +155,12 @@ TEST_F(DraftOfText, ReadsNumbersAsCDoes) {
   EXPECT_NE(draft.yaml.find("  - A <= 128 and A < 32768  # room\n"), std::string::npos) << draft.yaml;
   EXPECT_EQ(value(draft, "C"), "[16, 32, 64]");
   EXPECT_EQ(value(draft, "D"), "[9223372036854775806]") << "twice as much is no number";
+  EXPECT_EQ(
+      value(draft_of(write("u.cpp",
+                           "#ifndef A\n#define A 0x40u\n#endif\n"
+                           "extern \"C\" void k(float* x, int n) { for (int i = 0; i < n; i += A) x[i] = 1; }\n")),
+            "A"),
+      "[32, 64, 128]");
 }
 
 TEST_F(DraftOfText, KnowsWhichConstantsAndKernelsAreMeant) {
