@@ -549,9 +549,12 @@ TEST_F(SamplerTest, AnUncheckedKernelIsCutOffToo) {
 }
 
 // As on a GPU.
-TEST_F(SamplerTest, AfterOtherLaunchesTwoDecide) {
-  first_ = {0, 2};
-  Timing timing = run(0.001, 0.0016, [](int) { return 0.0017; });
+TEST_F(SamplerTest, OnAGpuTwoLaunchesDecideThatLoadedNoCode) {
+  first_ = {0, 2, 0.001};
+  Timing timing = run(0.01, 0.017, [](int) { return 0.01; });
+  EXPECT_EQ(launches_, 0) << "the faster of two is too slow, even without the loading of the code";
+  EXPECT_TRUE(timing.stopped_early);
+  timing = run(0.001, 0.0016, [](int) { return 0.0017; });
   EXPECT_EQ(timing.count, 2);
   EXPECT_TRUE(timing.stopped_early);
   timing = run(0.001, 0.0016, [](int) { return 0.001; });
@@ -561,7 +564,7 @@ TEST_F(SamplerTest, AfterOtherLaunchesTwoDecide) {
   EXPECT_EQ(launches_, rules_.min_launches) << "the others have warmed up";
 }
 
-TEST_F(SamplerTest, AfterOtherLaunchesThreeTellThatASpecIsNoFinalist) {
+TEST_F(SamplerTest, OnAGpuThreeLaunchesTellThatASpecIsNoFinalist) {
   first_ = {0, 2};
   Timing timing = run(0.001, 0.00125, [](int) { return 0.00125; });
   EXPECT_EQ(timing.count, 3);

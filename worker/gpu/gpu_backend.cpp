@@ -328,7 +328,7 @@ Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
   MeasureRules rules = rules_;
   rules.cutoff = cutoff;
   if (timer_->state() == PowerState::sustained) rules.warmup = 0;  // its load is one
-  return {rules, limited(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches}};
+  return {rules, limited(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches, kLoadingCode}};
 }
 
 /// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.

@@ -64,6 +64,7 @@ bool Sampler::is_hopeless(double first) {
     if (repeats) times_.clear();  // the fastest of several is no sample
     return false;
   }
+  if (first_.launches > 1 && slower_than(rules_.cutoff, first - first_.loading)) return true;
   const std::size_t enough = first_.launches > 1 ? kSlowLaunchesOfGpu : kSlowLaunches;
   while (times_.size() < enough) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));

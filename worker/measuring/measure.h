@@ -14,9 +14,10 @@ namespace tune::worker {
 /// Launches before the first that is timed are the warm-up, the checked one among them. With an exact count
 /// (`Go::launches`, the finals) that many launches are timed after it. Otherwise:
 /// - A first launch of more than four times the best time so far (and more than `cutoff` times) is the only one; beyond
-///   `cutoff` times the best there are three (two of a kernel on a GPU, whose launches vary less), and the fastest
-///   decides. A short first launch is repeated before it is held against a spec, for 20 ms if it stays too slow,
-///   because thread pools, page faults and other processes weigh that much; the fastest counts.
+///   `cutoff` times the best there are three, and the fastest decides. On a GPU the launches that were checked decide,
+///   with another one where loading the code weighs. A short first launch is repeated before it is held against a spec,
+///   for 20 ms if it stays too slow, because thread pools, page faults and other processes weigh that much; the fastest
+///   counts.
 /// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is
 ///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
 ///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
@@ -31,6 +32,7 @@ class Sampler {
     double short_seconds = 0.1;  ///< a launch of less is repeated before it counts against a spec
     int launches = 1;            ///< how many launches there have been, including it, of which it is the fastest. They
                                  ///< count towards the warm-up of an exact count
+    double loading = 0;          ///< seconds that the first of these may have taken to load the code
     bool counts = false;         ///< it is a sample like any other, because no warm-up is asked for
   };
 
