@@ -34,7 +34,8 @@ struct FinalsRules {
   double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
   std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
   std::optional<Question> question;
-  /// Contenders that remain at the end are timed once more in this power state.
+  /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs
+  /// that are left while `end` has not come.
   std::optional<PowerState> other_state;
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
   std::function<void(const Contender&)> note_turn = {};

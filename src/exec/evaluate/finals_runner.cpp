@@ -20,7 +20,9 @@ constexpr int kMinRounds = 7;
 constexpr int kBaselineRounds = 15;            // are enough to know a ratio to 1 %; the decision is among the specs
 constexpr std::ptrdiff_t kFew = 4;             // specs that have processes of their own at the end
 constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening the device again for those few
-constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;  // where that is the other state
+// In the other state:
+constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;
+constexpr std::int64_t kSamplesInSustained = 1;  // the mean of a tenth of a second
 
 }  // namespace
 
@@ -63,9 +65,8 @@ Finals FinalsRunner::run(const Tick& tick) {
 void FinalsRunner::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
   may_leave_out_ = rules_.end_is_asked_for;
-  if (is_gpu(service_->requests().hello().backend) &&
-      std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders)
-    load_beside(all);
+  const bool are_many = std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders;
+  if (is_gpu(service_->requests().hello().backend) && are_many) load_beside(all);
   load(without_process());
   may_leave_out_ = false;
   for (FinalsEntry* entry : all) {
@@ -311,16 +312,25 @@ void FinalsRunner::note_turn(const FinalsEntry& entry) const {
   if (rules_.note_turn) rules_.note_turn(entry.contender);
 }
 
+// The winner and what it is compared with; the other specs while the finals' own time lasts.
 void FinalsRunner::time_in_other_state() {
   if (!rules_.other_state) return;
-  for (const auto& entry : entries_) {
-    if (!entry->active() || (rules_.end_is_asked_for && service_->now() >= rules_.end)) continue;
-    if (!finished(entry->result)) continue;
+  const Finalist* winner = tournament_->choice().winner;
+  const auto is_expected = [&](const FinalsEntry* entry) {
+    return &entry->result == winner || entry->contender.entrant.kind != Entrant::Kind::spec;
+  };
+  std::vector<FinalsEntry*> left;
+  for (const auto& entry : entries_)
+    if (entry->active() && finished(entry->result)) left.push_back(entry.get());
+  std::ranges::stable_partition(left, is_expected);
+  for (FinalsEntry* entry : left) {
+    if (service_->now() >= rules_.end && (rules_.end_is_asked_for || !is_expected(entry))) continue;
+    if (!entry->active()) continue;
     const double fitting = kSecondsInBurst / median_seconds(entry->result);
     const auto launches = *rules_.other_state == PowerState::sustained
-                              ? rules_.launches
+                              ? kSamplesInSustained
                               : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
-    in_other_state_ = entry.get();
+    in_other_state_ = entry;
     const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
     in_other_state_ = nullptr;
     if (measured) entry->result.other_state_seconds = measured->timing.median;

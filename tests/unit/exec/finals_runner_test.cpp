@@ -105,6 +105,32 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
   EXPECT_EQ(host.disturbed_times(), 0);
 }
 
+TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOtherState) {
+  exec::FinalsRules rules;
+  rules.end = host().now();
+  rules.last_end = rules.end + std::chrono::hours(1);
+  rules.other_state = PowerState::sustained;
+  const auto timed = [&] {
+    std::vector<std::int64_t> specs;
+    const std::vector<exec::Contender> contenders = {{{tuning_.spec(1)}},
+                                                     {{tuning_.spec(2)}},
+                                                     {{tuning_.spec(3), Entrant::Kind::current_default}},
+                                                     {{tuning_.spec(4), Entrant::Kind::baseline, "old"}}};
+    for (const Finalist& finalist :
+         exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists)
+      if (finalist.other_state_seconds) specs.push_back(finalist.entrant.spec.mesh_idx);
+    return specs;
+  };
+  const std::int64_t winner = 1, today = 2, old = 3;
+  host().behave = [](const FakeWorker& worker) {
+    return FakeConduct{.seconds = worker.spec == 1 ? 1.015e-3 : worker.spec == 2 ? 1e-3 : 1.02e-3};
+  };
+  rules.by_time = false;  // so that nobody leaves
+  EXPECT_EQ(timed(), (std::vector<std::int64_t>{winner, today, old}));
+  rules.end = rules.last_end;
+  EXPECT_EQ(timed(), (std::vector<std::int64_t>{0, 1, today, old}));
+}
+
 TEST_F(FinalsRunnerTest, TimeThatEndsWhileTheLastAreLoadedAgainFailsNobody) {
   FakeTuning tuning(8);
   const auto service = tuning.service();
