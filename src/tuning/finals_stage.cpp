@@ -184,7 +184,8 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
     rules.last_end = *rules_.deadline;
     rules.end_is_asked_for = true;
   }
-  if (is_gpu(parts_.plan.backend))
+  rules.together = rules_.one_of_several;
+  if (is_gpu(parts_.plan.backend) && !rules_.one_of_several)
     rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
   return rules;
 }

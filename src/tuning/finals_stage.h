@@ -30,6 +30,7 @@ struct FinalsStageRules {
   std::function<bool(const Failure&, bool repeated)> again;
   bool one_process = false;           ///< the device admits one process at a time: no finals can be held
   bool hold = true;                   ///< --no-finals: false
+  bool one_of_several = false;        ///< tunings: on a GPU the finals are kept short
   bool alone = false;                 ///< a spec that nothing else meets is timed in rounds, too
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`

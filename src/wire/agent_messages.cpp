@@ -109,7 +109,8 @@ static void to_json(json& j, const FinalsOrder& order) {
        {"by_time", order.by_time},
        {"accuracy", order.accuracy},
        {"question", order.question},
-       {"threshold", order.threshold}};
+       {"threshold", order.threshold},
+       {"together", order.together}};
   put(j, "width", order.width);
   put(j, "other_state", order.other_state);
 }
@@ -126,6 +127,7 @@ static void from_json(const json& j, FinalsOrder& order) {
   order.accuracy = j.at("accuracy").get<double>();
   order.question = j.at("question").get<std::string>();
   order.threshold = j.at("threshold").get<double>();
+  order.together = j.at("together").get<bool>();
   take(j, "width", order.width);
   take(j, "other_state", order.other_state);
 }

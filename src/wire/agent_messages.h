@@ -118,6 +118,7 @@ struct FinalsOrder {
   std::string question = {};  ///< the label of a baseline; empty: there is no question
   double threshold = 0;       ///< of the question
   std::optional<PowerState> other_state = {};
+  bool together = false;
 };
 /// Where did the time of this plan go? Answered by UsageReport.
 struct UsageOrder {

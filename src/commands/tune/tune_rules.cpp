@@ -102,6 +102,7 @@ tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& 
                                                       options.measure.deadlines.run.count());
   };
   rules.one_process = one_process;
+  rules.one_of_several = options.makes_several();
   rules.alone = repeats_result(options, target);
   rules.time_budget = options.search.time_budget;
   if (options.search.time_budget) rules.deadline = sweep_began + ticks(*options.search.time_budget);

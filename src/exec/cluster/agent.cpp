@@ -269,6 +269,7 @@ void Agent::hold_finals(const wire::FinalsOrder& order) {
   rules.width = order.width;
   if (!order.question.empty()) rules.question = Question{order.question, order.threshold};
   rules.other_state = order.other_state;
+  rules.together = order.together;
   const auto finals = executor_->finals(order.contenders, rules);
   std::pair<int, std::size_t> told{-1, 0};
   const auto tick = [&](int round, std::size_t left) {

@@ -85,6 +85,7 @@ class AgentFinals : public FinalsRun {
     if (rules_.question) order.question = rules_.question->baseline;
     if (rules_.question) order.threshold = rules_.question->threshold;
     order.other_state = rules_.other_state;
+    order.together = rules_.together;
     for (const Contender& contender : contenders_) {
       if (!pool_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
         continue;

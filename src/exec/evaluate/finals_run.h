@@ -34,6 +34,7 @@ struct FinalsRules {
   double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
   std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
   std::optional<Question> question;
+  bool together = false;  ///< on a GPU, specs share a process to the end, however few they are
   /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs
   /// that are left while `end` has not come.
   std::optional<PowerState> other_state;

@@ -56,7 +56,7 @@ Finals FinalsRunner::run(const Tick& tick) {
     sample_load();
     if (rules_.by_time && winner_ == nullptr) end_round();
     if (settled()) break;
-    if (active_specs() <= kFew) separate();
+    if (active_specs() <= kFew && !rules_.together) separate();
   }
   time_in_other_state();
   return result();
@@ -66,7 +66,7 @@ void FinalsRunner::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
   may_leave_out_ = rules_.end_is_asked_for;
   const bool are_many = std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders;
-  if (is_gpu(service_->requests().hello().backend) && are_many) load_beside(all);
+  if (is_gpu(service_->requests().hello().backend) && (are_many || rules_.together)) load_beside(all);
   load(without_process());
   may_leave_out_ = false;
   for (FinalsEntry* entry : all) {

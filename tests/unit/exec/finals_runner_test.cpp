@@ -105,6 +105,14 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
   EXPECT_EQ(host.disturbed_times(), 0);
 }
 
+TEST_F(FinalsRunnerTest, FewSpecsShareAProcessToTheEndWhereThatIsWanted) {
+  exec::FinalsRules rules = by_time();
+  rules.together = true;
+  for (const Finalist& finalist : finals_of(3, rules)) EXPECT_FALSE(finalist.rounds.empty());
+  for (const auto& [spec, count] : host().processes_of) EXPECT_EQ(count, 1) << "of spec " << spec;
+  EXPECT_EQ(processes(host(), FakeHost::Interval::What::opens).size(), 1u);
+}
+
 TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOtherState) {
   exec::FinalsRules rules;
   rules.end = host().now();

@@ -154,11 +154,13 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
                                          {{}, vendor_first, "vendor 2"},
                                          {{}, vendor_fastest, "vendor 2 best"}};
   FinalsOrder order;
+  order.together = true;
   for (const Entrant& entrant : entrants) order.contenders.push_back({entrant});
   const std::string text = encode_order(order);
   EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no"})"),
             std::string::npos)
       << text;
+  EXPECT_TRUE(std::get<FinalsOrder>(decode_order(text)).together);
   const auto read = std::get<FinalsOrder>(decode_order(text)).contenders;
   ASSERT_EQ(read.size(), entrants.size());
   for (std::size_t i = 0; i < entrants.size(); ++i) {
