@@ -5,9 +5,9 @@
 
 #include "commands/audit/audit.h"
 #include "commands/messages.h"
+#include "commands/tune/repeated.h"
 #include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
-#include "commands/tune/tune.h"
 #include "platform/files/streams.h"
 
 namespace tune::commands {
@@ -34,7 +34,8 @@ class TuningAudit {
       : audit_(&audit),
         options_(&audit.tuning),
         workers_(find_workers(options_->measure.deadlines)),
-        prefix_(options_->outputs.prefix ? options_->outputs.prefix->string() : prefix_in_state_folder()) {
+        prefix_(options_->outputs.prefix ? options_->outputs.prefix->string()
+                                         : prefix_in_state_folder(*options_, "audit")) {
     if (options_->shapes)
       for (const config::Shape& shape : config::read_shapes(*options_->shapes).shapes) shapes_.emplace_back(shape);
     else
@@ -65,11 +66,6 @@ class TuningAudit {
 
  private:
   using ShapeOrNone = std::optional<config::Shape>;
-
-  std::string prefix_in_state_folder() const {
-    fs::path journal = results::Outputs(output_rules(*options_)).journal;
-    return journal.replace_extension("").string() + "-audit";
-  }
 
   static std::string name_of(const Target& target, const ShapeOrNone& shape) {
     return shape ? config::to_text(*shape) : target.plan().name;
@@ -111,15 +107,6 @@ class TuningAudit {
     return options;
   }
 
-  // A shape without a valid spec does not end the audit; a fault of the machine does.
-  static Tuned execute(const TuneOptions& options, Target& target, const JobOptions& orders) try {
-    return tune::commands::tune(options, target, orders);
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::none_valid) throw;
-    print_wrapped(error.what());
-    return {};
-  }
-
   AuditRun tune(int number, const ShapeOrNone& shape) {
     const TuneOptions options = numbered(number);
     AuditRun audited{number, options.search.seed, {}, 0, {}, {}, {}};
@@ -134,7 +121,7 @@ class TuningAudit {
   /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
   std::optional<fs::path> tune_once(const TuneOptions& options, const ShapeOrNone& shape, AuditRun& audited) {
     Target target(options, workers_, shape);
-    const Tuned tuned = execute(options, target, orders());
+    const Tuned tuned = tune_one_of_several(options, target, orders());
     const fs::path& journal = target.outputs.journal;
     if (tuned.rows.empty()) {
       platform::print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
@@ -153,7 +140,7 @@ class TuningAudit {
     JobOptions again = orders();
     again.anew = false;
     Target target(options, workers_, shape);
-    const Tuned tuned = execute(options, target, again);
+    const Tuned tuned = tune_one_of_several(options, target, again);
     return !tuned.started_workers && !tuned.rows.empty() &&
            identity(tuned.rows.front().trial->spec) == identity(winner);
   }
@@ -176,7 +163,7 @@ class TuningAudit {
       TuneOptions options = unbounded("-exhaustive");
       options.search.strategy = search::parse_strategy("exhaustive");
       Target target(options, workers_, shape);
-      const Tuned tuned = execute(options, target, in_full({}));
+      const Tuned tuned = tune_one_of_several(options, target, in_full({}));
       if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
     }
     std::vector<Spec> list;
@@ -202,7 +189,7 @@ class TuningAudit {
     TuneOptions options = unbounded("-joint");
     options.finals.finalists = static_cast<int>(specs.size());
     Target target(options, workers_, shape);
-    const Tuned tuned = execute(options, target, in_full(specs));
+    const Tuned tuned = tune_one_of_several(options, target, in_full(specs));
     std::map<std::string, double> costs;
     for (const Ranked& row : tuned.rows)
       costs[identity(row.trial->spec)] = cost_of(row, tuned.rows.front(), target.objective);
