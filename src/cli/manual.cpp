@@ -17,13 +17,14 @@ constexpr Term kExitStatus[] = {
     {"1", "No spec is valid."},
     {"2", "The command line or a file is wrong. Nothing was started."},
     {"3",
-     "A check that was asked for failed beyond doubt: --compare, --baseline, tune diff, a limit of tune audit, or "
-     "tune cache verify."},
+     "A check that was asked for failed beyond doubt: --compare, --baseline, tune diff, tune retime, a limit of tune "
+     "audit, or tune cache verify."},
     {"4",
      "Something in the environment is missing or wrong: a worker, compiler or device is missing, or a disk is full. "
      "The best spec so far is printed."},
     {"5",
-     "What was asked for is undecided: --accuracy, --noise, --baseline, tune diff, or a limit of tune audit. "
+     "What was asked for is undecided: --accuracy, --noise, --baseline, tune diff, tune retime, or a limit of tune "
+     "audit. "
      "--exit-undecided chooses another code."},
     {"129, 130, 143",
      "SIGHUP, SIGINT or SIGTERM interrupted the run. The best spec so far is printed. The same command "

@@ -4,14 +4,14 @@ namespace tune::commands {
 
 // What a user can ask for: a file or folder each, which ends with this.
 extern const cli::CommandSpec kTune, kInit, kConvert, kDiff, kListShapes, kReport, kMerge, kLookup, kCover, kExport,
-    kPackage, kShow, kCache, kKokkos, kAgent, kAudit;
+    kPackage, kRetime, kShow, kCache, kKokkos, kAgent, kAudit;
 
 namespace {
 
 /// In the order of the help.
-constexpr const cli::CommandSpec* kCommands[] = {&kInit,  &kConvert, &kDiff,   &kListShapes, &kReport,
-                                                 &kMerge, &kLookup,  &kCover,  &kExport,     &kPackage,
-                                                 &kShow,  &kCache,   &kKokkos, &kAgent,      &kAudit};
+constexpr const cli::CommandSpec* kCommands[] = {&kInit,   &kConvert, &kDiff,   &kListShapes, &kReport, &kMerge,
+                                                 &kLookup, &kCover,   &kExport, &kPackage,    &kRetime, &kShow,
+                                                 &kCache,  &kKokkos,  &kAgent,  &kAudit};
 
 }  // namespace
 

@@ -40,10 +40,9 @@ TunedPlan::TunedPlan(std::vector<std::filesystem::path> yamls, database::ResultG
       backend_(config::parse_backend(group_.backend).value_or(Backend::program)),
       device_(device_named(device, group_.device.arch, backend_, workers)) {}
 
-config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
+config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const {
   config::LoadOptions options;
   options.backend = backend_;
-  options.probe = [this](Backend) { return device_; };
   if (backend_ == Backend::program) {
     options.m = database::size_of(sizes, "m");
     options.n = database::size_of(sizes, "n");
@@ -54,6 +53,12 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
       if (std::string option = problem_option(name, value); !option.empty())
         options.problem.push_back(std::move(option));
   }
+  return options;
+}
+
+config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
+  config::LoadOptions options = load_options(sizes);
+  options.probe = [this](Backend) { return device_; };
   config::Loaded loaded = config::load(yamls_, options);
   if (loaded.plan.name != group_.kernel)
     throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",

@@ -280,9 +280,9 @@ tuning::FinalsStage finals_stage(tuning::FinalsStage::Parts parts, const TuneOpt
 }
 
 /// What follows the files.
-void finish(const TuneOptions& options, const Target& target, const results::Results& results,
+void finish(const TuneOptions& options, const JobOptions& orders, const Target& target, const results::Results& results,
             const results::Findings& findings, tuning::Measuring& measuring, recording::Journal& journal) {
-  if (findings.comparison) print_comparison(*findings.comparison);
+  if (findings.comparison && !orders.silent) print_comparison(*findings.comparison);
   if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
     tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
@@ -376,7 +376,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   if (end.complete()) journal.flush(true);
   if (!findings.ended_early) tuning::write_files(results, target.outputs, machine.device, exporter);
   end.rethrow();
-  finish(options, target, results, findings, measuring, journal);
+  finish(options, orders, target, results, findings, measuring, journal);
   fill(tuned, results, options, requests, journal);
   tuned.estimated = estimate.was_printed();
   tuned.started_workers = measuring.started() != nullptr;
