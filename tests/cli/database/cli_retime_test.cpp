@@ -64,8 +64,7 @@ TEST_F(RetimeTest, NothingIsTimedWhereNothingHasChanged) {
 TEST_F(RetimeTest, StaleResultsAreListedWithWhatHasChanged) {
   write_kernel("// a comment\n");
   const auto before = sandbox_.files();
-  EXPECT_EQ(retime({"--stale"}, 0).out,
-            "           sizes  verdict  changed\n  m=16 n=32 k=32    stale   source\n");
+  EXPECT_EQ(retime({"--stale"}, 0).out, "           sizes  verdict  changed\n  m=16 n=32 k=32    stale   source\n");
   EXPECT_EQ(sandbox_.files(), before);
 }
 
@@ -109,7 +108,6 @@ TEST_F(RetimeTest, WhatTheTuningFileExcludesIsLost) {
 
 TEST_F(RetimeTest, WithoutTheOldBinaryItsRecordedTimeIsCompared) {
   write_kernel("// a comment\n");
-  std::filesystem::remove_all(sandbox_.folder() / "store");
   const Result result = sandbox_.tune({"retime", "db.yaml", "--yaml", "k.yaml", "--store", "store"});
   EXPECT_TRUE(has(result.err, "its artifact is not in the build store any more")) << result.err;
   EXPECT_TRUE(has(result.out, "  source\n")) << result.out;

@@ -240,8 +240,8 @@ TEST(Manual, IsShort) {
 
 TEST(Manual, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
-  for (const char* command : {"init", "audit", "merge", "lookup", "cover", "export", "package", "retime", "show",
-                              "cache"})
+  for (const char* command :
+       {"init", "audit", "merge", "lookup", "cover", "export", "package", "retime", "show", "cache"})
     help += Sandbox().tune({command, "--help"}).out;
   std::string reference;
   for (const char* name : {"options", "search", "dispatch", "earlier-runs"})
