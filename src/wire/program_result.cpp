@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "wire/google_benchmark.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
@@ -143,7 +144,7 @@ json row_of_json(std::string_view text) {
   constexpr const char* kWhere = "in the result file";
   if (json row = parse_json(text); row.is_object()) {
     refuse_repeated_keys(text, kWhere);
-    return row;
+    return is_google_benchmark(row) ? row_of_google_benchmark(row) : row;
   }
   std::vector<json> rows;
   for (const auto line : lines_of(text))

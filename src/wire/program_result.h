@@ -18,10 +18,11 @@ struct ProgramResult {
 
 /// Reads the result from the result file's text, or from the program's stdout if it wrote no file (nullopt).
 ///
-/// The file is one JSON object or kbench's CSV: a header, and one row. On stdout the result is a line that is a JSON
-/// object with a time. Columns: `time` in seconds or `met (ms)`; `iters` (default 1); `min`, `mean` and `p95` in
-/// seconds (default: the time); `ok`; any other number is a metric, any other text is ignored.
-/// Throws Malformed unless there is exactly one result, with each key once, and its times are finite and positive.
+/// The file is one JSON object, kbench's CSV (a header, and one row), or google-benchmark's JSON of one benchmark. On
+/// stdout the result is a line that is a JSON object with a time. Columns: `time` in seconds or `met (ms)`; `iters`
+/// (default 1); `min`, `mean` and `p95` in seconds (default: the time); `ok`; any other number is a metric, any other
+/// text is ignored. Throws Malformed unless there is exactly one result, with each key once, and its times are finite
+/// and positive.
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
 /// The same of a program that may have no result: nullopt if it wrote no file, and nothing on stdout that names a time.
 std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output);

@@ -90,6 +90,46 @@ TEST(ProgramResult, ReadsCsvWithBlanksQuotesAndOk) {
   EXPECT_EQ(result.ok, false);
 }
 
+/// What google-benchmark writes, with these entries of the list of benchmarks.
+std::string google_benchmark(const std::string& entries) {
+  return "{\n\"context\": {\"num_cpus\": 2},\n\"benchmarks\": [" + entries + "]\n}";
+}
+std::string repetition(const std::string& name, const std::string& time, const std::string& more = "") {
+  return "{\"name\": \"" + name + "\", \"run_name\": \"" + name +
+         "\", \"run_type\": \"iteration\", \"threads\": 1, \"iterations\": 10, \"real_time\": " + time +
+         ", \"cpu_time\": 4e3, \"time_unit\": \"us\"" + more + "}";
+}
+
+TEST(ProgramResult, ReadsTheFileOfGoogleBenchmark) {
+  const auto result = from_file(google_benchmark(repetition("sum/8", "2e3", ", \"bytes_per_second\": 5e9")));
+  EXPECT_DOUBLE_EQ(result.timing.median, 2e-3);
+  EXPECT_EQ(result.timing.count, 10);
+  EXPECT_EQ(result.name, "sum/8");
+  EXPECT_EQ(result.ok, std::nullopt);
+  EXPECT_EQ(result.metrics, (std::map<std::string, double>{{"bytes_per_second", 5e9}, {"cpu_ms", 4}}));
+}
+
+TEST(ProgramResult, TakesTheMedianOfTheRepetitionsOfGoogleBenchmark) {
+  const std::string three = repetition("x", "1e3") + "," + repetition("x", "9e3") + "," + repetition("x", "2e3");
+  const std::string median =
+      R"({"name": "x_median", "run_name": "x", "run_type": "aggregate", "aggregate_name": "median", "iterations": 3,
+          "real_time": 7, "cpu_time": 1, "time_unit": "ms"})";
+  const Timing timing = from_file(google_benchmark(three + "," + median)).timing;
+  EXPECT_DOUBLE_EQ(timing.median, 2e-3);
+  EXPECT_DOUBLE_EQ(timing.min, 1e-3);
+  EXPECT_DOUBLE_EQ(timing.mean, 4e-3);
+  EXPECT_EQ(timing.count, 30);
+  EXPECT_DOUBLE_EQ(from_file(google_benchmark(median)).timing.median, 7e-3) << "without the repetitions";
+}
+
+TEST(ProgramResult, NeedsOneGoogleBenchmark) {
+  EXPECT_EQ(refusal(google_benchmark(""), ""), "no benchmark in the result file: --benchmark_filter must choose one");
+  EXPECT_EQ(refusal(google_benchmark(repetition("a", "1") + "," + repetition("b", "1")), ""),
+            "the result file has the benchmarks 'a' and 'b': --benchmark_filter must choose one");
+  EXPECT_EQ(refusal(google_benchmark(repetition("a", "0", ", \"error_message\": \"wrong sum\"")), ""),
+            "the benchmark 'a' stopped: wrong sum");
+}
+
 TEST(ProgramResult, SaysFalseOfAWrongResult) {
   EXPECT_EQ(from_stdout("{\"time\": 1, \"ok\": false}").ok, false);
   EXPECT_EQ(from_file("time,ok\n1,0\n").ok, false);
