@@ -381,5 +381,16 @@ TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
   expect_right_kernels(sandbox_, "hopper_bf16", "fast_fp8", fp8);
 }
 
+TEST_F(GpuGemm, TheKernelsOfTheRepositoryThatWorkOnRowsAreRight) {
+  for (const char* name : {"softmax", "layernorm"}) {
+    const Result result =
+        sandbox_.tune({std::string(TUNE_SOURCE_DIR) + "/configs/" + name + ".yaml", "--backend", "cuda", "--output",
+                       name, "--problem", "rows=37", "--problem", "cols=1000", "--max-evals", "20", "--keep-going"});
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    for (const wire::TrialRecord& record : sandbox_.trials(std::string(name) + ".jsonl"))
+      EXPECT_TRUE(record.trial.measurement() && record.trial.measurement()->checked) << outcome_text(record.trial);
+  }
+}
+
 }  // namespace
 }  // namespace tune::cli::gpu_gemm_test
