@@ -5,6 +5,7 @@
 # and about a minute on two cores; the unpacked packages are kept in BUILD_FOLDER/clusters.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tree=$PWD
 build=$(realpath "${1:-build/dev}")
 for part in rig packages slurm sshd checks slurm_runs ssh_runs; do . "tests/clusters/$part.sh"; done
 export PATH=$build/bin:$PATH
@@ -18,6 +19,7 @@ skipped=()
 if start_slurm "$work/slurm" "$build/clusters/root"; then
   wrong_input_to_slurm
   two_jobs_at_once
+  the_script_of_the_manual
   a_job_is_cancelled
   a_run_within_a_step
   a_node_is_set_down

@@ -46,6 +46,18 @@ two_jobs_at_once() {
   say "two batch jobs at once on the same three nodes find the same winner as a run without nodes"
 }
 
+# The batch script of the manual, but for a machine without GPUs, whose nodes other jobs use too.
+the_script_of_the_manual() {
+  sed -n '/^#!\/bin\/bash$/,/^```$/p' "$tree/docs/clusters.md" | sed '$d; s/ --exclusive//; s/ --devices all//' >tune.sh
+  expect 'tune --launcher slurm --yaml gemm.yaml --tune --top 3 --output best$' tune.sh
+  local job
+  job=$(sbatch --parsable tune.sh)
+  within 60 job_has_ended "$job" || fail "the job of the manual does not end" tune.log
+  mv tune.log best.out
+  expect_complete best
+  say "the batch script of the manual finds the same winner as a run without nodes"
+}
+
 a_job_is_cancelled() {
   local job
   job=$(submit cancelled)

@@ -1,10 +1,12 @@
-// The files for CI services in docs/ci/: their commands run as the services run them, on a program that takes the time
-// that its source says. What only the services know (checkout, artifacts, the page of a run) is not tried.
+// The files for CI services in docs/ci/, and the manual's script for `git bisect`: their commands run as the services
+// run them, on a program that takes the time that its source says. What only the services know (checkout, artifacts,
+// the page of a run) is not tried.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
 #include "config/yaml/node.h"
+#include "platform/store/store.h"
 #include "support/cli.h"
 #include "support/has.h"
 
@@ -142,6 +144,58 @@ TEST_F(GitLab, ASlowerSourceFails) {
 }
 
 TEST_F(GitLab, AnUnchangedSourcePasses) { EXPECT_EQ(run_job(), 0) << sandbox_.read("log"); }
+
+/// The block of a page that begins with this line, without what encloses it.
+std::string block(const std::string& page, const std::string& first) {
+  const std::string text = platform::read_file(std::string(TUNE_SOURCE_DIR) + "/docs/" + page);
+  const auto begin = text.find("```sh\n" + first + "\n");
+  if (begin == text.npos) throw std::runtime_error(page + " has no block that begins with " + first);
+  return text.substr(begin + 6, text.find("```", begin + 6) - begin - 6);
+}
+
+class Bisect : public Ci {
+ protected:
+  void SetUp() override {
+    if (std::system("git --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "git is not installed";
+    sandbox_.write("judge.sh", block("comparing.md", "#!/bin/sh"));
+    in_repository("git init -q -b main . && git config user.name ada && git config user.email ada@example.org");
+  }
+  int in_repository(const std::string& script) const {
+    sandbox_.write("repository/.gitignore", "");
+    return run("sh", "cd repository && " + script);
+  }
+  /// A commit of a program that takes so many hundredths of a millisecond; 0: it says nothing.
+  void commit(int time) const {
+    write_source("repository/", time);
+    if (time == 0) sandbox_.write("repository/kernels/bench.sh", "#!/bin/sh\n");
+    const std::string name = "commit" + std::to_string(++commits_);
+    sandbox_.write("repository/number", name);
+    EXPECT_EQ(in_repository("git add . && git commit -qm " + name + " && (git tag v1.0 2> /dev/null || true)"), 0)
+        << sandbox_.read("log");
+  }
+  /// What the search ends with.
+  std::string found() const {
+    in_repository(block("comparing.md", "git checkout v1.0"));
+    const std::string log = sandbox_.read("log");
+    static const std::string kEnd = " is the first bad commit";
+    const auto end = log.rfind(kEnd);
+    if (end == log.npos) return log;
+    const auto subject = log.find("    commit", end) + 4;
+    return log.substr(subject, log.find('\n', subject) - subject);
+  }
+
+  mutable int commits_ = 0;
+};
+
+TEST_F(Bisect, TheManualsScriptFindsTheCommitThatIsSlower) {
+  for (const int time : {100, 101, 100, 104, 130, 131, 129}) commit(time);
+  EXPECT_EQ(found(), "commit5");
+}
+
+TEST_F(Bisect, ACommitWithoutAResultIsSkipped) {
+  for (const int time : {100, 100, 0, 130, 130, 130}) commit(time);
+  EXPECT_TRUE(has(found(), "There are only 'skip'ped commits left to test")) << "commit3 or commit4";
+}
 
 }  // namespace
 }  // namespace tune::cli::cli_ci_test
