@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
@@ -18,6 +22,8 @@
 
 namespace tune::commands {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// `tune kokkos`: runs a program that tunes itself until all is decided, and compares runs without and with the result.
 struct KokkosOptions {
@@ -44,8 +50,6 @@ void bind(cli::Command& command, KokkosOptions& options) {
       throw Error(ExitCode::bad_input, "tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
   });
 }
-
-namespace fs = std::filesystem;
 
 constexpr const char *kLibraries = "KOKKOS_TOOLS_LIBS", *kOldLibraries = "KOKKOS_PROFILE_LIBRARY";
 
