@@ -18,6 +18,7 @@ namespace tune::cli {
 namespace {
 
 constexpr const char* kVersion = "tune " TUNE_VERSION;
+constexpr const char* kVersionAndBuild = "tune " TUNE_VERSION "\nbuilt by: " TUNE_BUILT_BY "\nworkers: " TUNE_WORKERS;
 constexpr std::string_view kDashes = "--";
 
 /// The command that is tuned.
@@ -121,7 +122,8 @@ class CommandLine {
     Command& tune = entries_.front().command;
     tune.declare("--help,-h", "Print the options that most people need", *app_.set_help_flag("--help,-h"));
     tune.declare("--help-all", "Print all options", *app_.set_help_all_flag("--help-all"));
-    tune.declare("--version", "Print the version", *app_.set_version_flag("--version", kVersion));
+    tune.declare("--version", "Print the version, and what it was built with",
+                 *app_.set_version_flag("--version", kVersionAndBuild));
   }
 
   std::string help_or_version(const CLI::Success& asked) {

@@ -5,7 +5,7 @@
 
 namespace tune::cli {
 
-/// The manual page tune(1) in roff. `version` is what --version prints: `tune 0.1.0`.
+/// The manual page tune(1) in roff. `version` is `tune 1.0.0`.
 std::string manual_page(const CommandText& tune, const std::string& version);
 
 }  // namespace tune::cli

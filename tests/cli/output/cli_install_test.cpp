@@ -78,5 +78,25 @@ TEST_F(Install, APackageOfDebianNamesWhatItNeedsAndRuns) {
   EXPECT_EQ(result.code, 0) << result.err;
 }
 
+TEST_F(Install, AWheelIsInstalledByPipAndTunes) {
+  if (std::system("python3 -c 'import ensurepip, venv' > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "python3-venv is not installed";
+  run({TUNE_SOURCE_DIR "/src/wheel.py", build_.string(), "wheels"});
+  const fs::path wheel = fs::directory_iterator(sandbox_.folder() / "wheels")->path();
+  const fs::path environment = sandbox_.folder() / "environment", bin = environment / "bin";
+  run({"python3", "-m", "venv", environment.string()});
+  run({bin / "pip", "install", "--no-index", "--disable-pip-version-check", wheel.string()});
+  for (const char* file :
+       {"bin/tune", "include/tune/bench.h", "share/man/man1/tune.1.gz", "share/bash-completion/completions/tune",
+        "share/tune/configs/gemm_cpu.yaml", "share/tune/demo/gemm_cpu.cpp", "share/tune/docs/options.md"})
+    EXPECT_TRUE(fs::exists(environment / file)) << file;
+  sandbox_.write_gemm();
+  const Result result = sandbox_.tune_from(bin, {"gemm.yaml", "--tune", "--output", "best"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: ")) << result.out;
+  run({bin / "pip", "uninstall", "--yes", "--disable-pip-version-check", "tune"});
+  EXPECT_FALSE(fs::exists(environment / "libexec/tune/tune-worker-cpu")) << "pip knows what it has installed";
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_install_test
