@@ -5,6 +5,7 @@
 
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
+#include "commands/tune/build_ahead.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "model/values/escaped_text.h"
@@ -59,6 +60,7 @@ ExitCode run_shapes(const TuneOptions& options, exec::Workers& workers,
                     std::span<const std::optional<config::Shape>> shapes, const std::string& model,
                     const TargetCommand& command) {
   ExitCode worst = ExitCode::ok;
+  if (!options.dry_run && !options.build_only) build_ahead(options, workers, shapes);
   for (const auto& shape : shapes) worst = worse(worst, run_one_of_several(options, workers, shape, model, command));
   return worst;
 }

@@ -295,6 +295,16 @@ TEST_F(Shapes, ShapesShareTheirBuilds) {
   EXPECT_FALSE(has(simulated("16"), "problems"));
 }
 
+TEST_F(Shapes, WhatTheSearchesTryFirstIsBuiltBeforeAnythingIsTimed) {
+  sandbox_.write_gemm();
+  sandbox_.write("sizes.yaml", "- {M: 16, N: 16, K: 16}\n- {M: 32, N: 16, K: 16}\n");
+  const Words words = {"gemm.yaml", "--shapes", "sizes.yaml", "--max-evals", "2", "--no-finals", "--output", "out"};
+  const Result first = tune(words);
+  EXPECT_EQ(first.err.find("building "), 0u) << first.err;
+  EXPECT_TRUE(has(first.err, " kernels that the searches for 2 sizes try first\n")) << first.err;
+  EXPECT_FALSE(has(tune(words).err, "building ")) << "the journal has the results";
+}
+
 // Neither the source nor a header has the name TWICE.
 TEST_F(Shapes, AValueThatOnlyAFlagNamesIsCompiled) {
   sandbox_.write_gemm("let: {TWICE: 2*BM}\nbuild: {flags: [-DTILE=TWICE]}\n", "static_assert(TILE == 2 * BM);\n");

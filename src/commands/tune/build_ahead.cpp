@@ -1,0 +1,69 @@
+#include "commands/tune/build_ahead.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "commands/messages.h"
+#include "commands/tune/build_rows.h"
+#include "commands/tune/rules.h"
+#include "commands/tune/target.h"
+#include "exec/device/measure_service.h"
+#include "recording/journal.h"
+#include "tuning/searching.h"
+
+namespace tune::commands {
+namespace {
+
+constexpr std::int64_t kFirstSpecs = 8;  // most of them are asked for whatever the first results are
+
+/// What the search for a target asks for before it knows any result; nothing where every spec is tried, or none is
+/// valid.
+std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
+  results::Findings unused;
+  const std::optional<tuning::Grid> grid = target.grid(options, unused);
+  if (!grid || grid->specs.size() == 0 || !tuning::wants_search(options.search, grid->specs.size())) return {};
+  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+                                             [&]() -> const Device& { return target.hello().device; });
+  std::vector<Spec> specs;
+  while (std::ssize(specs) < std::min(options.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
+    std::optional<Spec> spec = strategy->ask();
+    if (!spec) break;
+    specs.push_back(std::move(*spec));
+  }
+  return specs;
+}
+
+}  // namespace
+
+void build_ahead(const TuneOptions& options, exec::Workers& workers,
+                 std::span<const std::optional<config::Shape>> shapes) {
+  if (shapes.size() < 2 || workers.others() != nullptr) return;
+  std::deque<Target> targets;
+  std::deque<exec::RequestFactory> requests;
+  std::optional<exec::MeasureService> service;
+  std::unordered_map<std::string, Trial> known;
+  for (const auto& shape : shapes) {
+    Target& target = targets.emplace_back(options, workers, shape);
+    const auto& own = requests.emplace_back(target.plan(), target.hello(), options.search.seed);
+    if (!own.has_build() || target.hello().compiler.empty()) return;
+    if (!service) {
+      service.emplace(own, measure_options(options, workers, target.plan().backend));
+      if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
+        known = recording::Journal::trials_of(target.outputs.journal);
+    }
+    for (const Spec& spec : first_specs(options, target))
+      if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss)
+        service->builds().builder().want(own.build_key(spec), own.build(spec));
+  }
+  exec::Builder& builder = service->builds().builder();
+  if (builder.queued() > 0 && !options.terminal.quiet)
+    print_wrapped(
+        fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), shapes.size()));
+  service->finish_builds();
+}
+
+}  // namespace tune::commands
