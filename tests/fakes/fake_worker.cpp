@@ -100,7 +100,7 @@ void measure() {
 }
 void measure_by_state() {
   if (go.check) say(kChecked);
-  const double of_so_many = go.launches == 3 ? 2 : 20;  // each is a sample, which takes a tenth of a second
+  const double of_so_many = go.launches == 1 ? 2 : 20;  // each is a sample, which takes a tenth of a second
   say(measured(false, go.state == PowerState::sustained ? of_so_many : 1));
 }
 void leave_after_three_rounds() {
