@@ -76,10 +76,17 @@ std::string values_of_assertions(const KernelSource& source, const std::string& 
 
 /// By the names that tiles of matrix products have; empty: it has none of them.
 std::string values_of_tile(const std::string& name, bool has_tensor_maps) {
-  static const std::map<std::string, const char*> kTiles = {
-      {"bm", "[32, 64, 128]"}, {"bn", "[32, 64, 128]"}, {"bk", "[8, 16, 32]"}, {"wm", "[16, 32, 64]"},
-      {"wn", "[16, 32, 64]"},  {"tm", "[2, 4, 8]"},     {"tn", "[2, 4, 8]"}};
-  if (name == "bk" && has_tensor_maps) return "[32, 64, 128]";
+  static const std::map<std::string, const char*> kTiles = {{"bm", "[32, 64, 128]"},
+                                                            {"bn", "[32, 64, 128]"},
+                                                            {"bk", "[8, 16, 32]"},
+                                                            {"block_size_m", "[32, 64, 128]"},
+                                                            {"block_size_n", "[32, 64, 128]"},
+                                                            {"block_size_k", "[8, 16, 32]"},
+                                                            {"wm", "[16, 32, 64]"},
+                                                            {"wn", "[16, 32, 64]"},
+                                                            {"tm", "[2, 4, 8]"},
+                                                            {"tn", "[2, 4, 8]"}};
+  if ((name == "bk" || name == "block_size_k") && has_tensor_maps) return "[32, 64, 128]";
   const auto tile = kTiles.find(name);
   return tile == kTiles.end() ? "" : tile->second;
 }
