@@ -9,102 +9,124 @@
 #include "demo/mfma_emulator.h"
 
 #define CASE F16Of32
-#define BM 64
-#define BN 64
-#define BK 32
-#define WM 32
-#define WN 32
-#define MFMA 32
-#define KPACK 8
-#define PAD 1
-#define STAGES 2
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 32
+#define GROUP_SIZE_M 2
+#define SPLIT_K 2
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 3
+#define matrix_instr_nonkdim 32
+#define kpack 2
 #define type_a_f16 1
 #include "demo/mfma_case.h"
 #define CASE F16Of16
-#define BM 64
-#define BN 32
-#define BK 64
-#define WM 32
-#define WN 16
-#define MFMA 16
-#define KPACK 8
-#define PAD 0
-#define STAGES 1
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 64
+#define GROUP_SIZE_M 1
+#define SPLIT_K 1
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 2
 #define type_a_f16 1
 #define type_c_f16 1
 #include "demo/mfma_case.h"
 #define CASE Bf16Of32
-#define BM 64
-#define BN 64
-#define BK 16
-#define WM 64
-#define WN 64
-#define MFMA 32
-#define KPACK 4
-#define PAD 2
-#define STAGES 1
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 1
+#define SPLIT_K 4
+#define num_warps 1
+#define WAVES_M 1
+#define num_stages 1
+#define matrix_instr_nonkdim 32
+#define kpack 1
 #define type_a_bf16 1
 #define type_c_bf16 1
 #include "demo/mfma_case.h"
 #define CASE Bf16Of16
-#define BM 32
-#define BN 32
-#define BK 16
-#define WM 16
-#define WN 32
-#define MFMA 16
-#define KPACK 4
-#define PAD 1
-#define STAGES 2
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 2
+#define SPLIT_K 1
+#define num_warps 2
+#define WAVES_M 1
+#define num_stages 0
+#define matrix_instr_nonkdim 16
+#define kpack 1
 #define type_a_bf16 1
 #include "demo/mfma_case.h"
 #define CASE F32Of32
-#define BM 64
-#define BN 64
-#define BK 8
-#define WM 32
-#define WN 64
-#define MFMA 32
-#define KPACK 4
-#define PAD 0
-#define STAGES 2
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 8
+#define GROUP_SIZE_M 1
+#define SPLIT_K 2
+#define num_warps 2
+#define WAVES_M 1
+#define num_stages 3
+#define matrix_instr_nonkdim 32
+#define kpack 4
 #define type_a_f32 1
 #include "demo/mfma_case.h"
 #define CASE F32Of16
-#define BM 32
-#define BN 32
-#define BK 4
-#define WM 32
-#define WN 16
-#define MFMA 16
-#define KPACK 1
-#define PAD 1
-#define STAGES 1
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 4
+#define GROUP_SIZE_M 3
+#define SPLIT_K 1
+#define num_warps 2
+#define WAVES_M 2
+#define num_stages 1
+#define matrix_instr_nonkdim 16
+#define kpack 1
 #define type_a_f32 1
+#include "demo/mfma_case.h"
+#define CASE MoreThreadsThanPacks
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 1
+#define SPLIT_K 1
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 1
+#define type_a_f16 1
+#define type_c_f16 1
 #include "demo/mfma_case.h"
 #define __gfx908__
 #define CASE OldBf16Of32
-#define BM 64
-#define BN 64
-#define BK 16
-#define WM 32
-#define WN 64
-#define MFMA 32
-#define KPACK 8
-#define PAD 0
-#define STAGES 1
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 2
+#define SPLIT_K 1
+#define num_warps 2
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 32
+#define kpack 2
 #define type_a_bf16 1
 #include "demo/mfma_case.h"
 #define CASE OldBf16Of16
-#define BM 32
-#define BN 32
-#define BK 16
-#define WM 16
-#define WN 16
-#define MFMA 16
-#define KPACK 2
-#define PAD 1
-#define STAGES 2
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 1
+#define SPLIT_K 2
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 3
+#define matrix_instr_nonkdim 16
+#define kpack 1
 #define type_a_bf16 1
 #include "demo/mfma_case.h"
 
@@ -146,14 +168,21 @@ int wrong_elements() {
   const std::vector<int> a = small_numbers(kM * kK, 1), b = small_numbers(kN * kK, 2);
   const auto a_elements = elements_of<typename Case::Element>(a), b_elements = elements_of<typename Case::Element>(b);
   std::vector<typename Case::Result> c(kM * kN);
+  std::vector<float> partial(Case::splits > 1 ? kM * kN * Case::splits : 0);
   const std::function<void()> kernel = [&] {
-    Case::kernel(a_elements.data(), b_elements.data(), c.data(), kM, kN, kK);
+    Case::kernel(a_elements.data(), b_elements.data(), c.data(), partial.data(), kM, kN, kK, Case::group, Case::splits);
   };
-  for (unsigned y = 0; y * Case::rows < kM; ++y)
-    for (unsigned x = 0; x * Case::cols < kN; ++x) {
+  constexpr unsigned kTiles = (kM + Case::rows - 1) / Case::rows * ((kN + Case::cols - 1) / Case::cols);
+  for (unsigned y = 0; y < Case::splits; ++y)
+    for (unsigned x = 0; x < kTiles; ++x) {
       block_index = {x, y, 0};
       Block(Case::threads, kernel).run();
     }
+  const std::function<void()> reduction = [&] { Case::reduction(partial.data(), c.data(), kM, kN, Case::splits); };
+  for (unsigned x = 0; Case::splits > 1 && x < (kM * kN + 255) / 256; ++x) {
+    block_index = {x, 0, 0};
+    Block(256, reduction).run();
+  }
   int wrong = 0;
   for (int i = 0; i < kM; ++i)
     for (int j = 0; j < kN; ++j) {
@@ -176,7 +205,8 @@ class Mfma : public testing::Test {
   }
 };
 
-using Cases = testing::Types<F16Of32, F16Of16, Bf16Of32, Bf16Of16, F32Of32, F32Of16, OldBf16Of32, OldBf16Of16>;
+using Cases = testing::Types<F16Of32, F16Of16, Bf16Of32, Bf16Of16, F32Of32, F32Of16, MoreThreadsThanPacks, OldBf16Of32,
+                             OldBf16Of16>;
 TYPED_TEST_SUITE(Mfma, Cases);
 
 TYPED_TEST(Mfma, MultipliesRight) { EXPECT_EQ(this->wrong_with(Mistake::none), 0); }

@@ -103,6 +103,43 @@ TEST_F(HipBuild, TheMatrixCoresAreUsedInEveryTypeOnBothArchitectures) {
     }
 }
 
+TEST_F(HipBuild, AResultsFileOfTuneGemmIsBuiltForTheMatrixCores) {
+  const std::string file = TUNE_SOURCE_DIR "/configs/gemm_mfma.yaml";
+  sandbox_.write("results.yaml",
+                 "- {M: 4096, N: 4096, K: 4096, rowMajorA: T, rowMajorB: N, BLOCK_SIZE_M: 128, BLOCK_SIZE_N: 64, "
+                 "BLOCK_SIZE_K: 64, GROUP_SIZE_M: 8, SPLIT_K: 1, num_warps: 4, num_stages: 0, waves_per_eu: 0, "
+                 "matrix_instr_nonkdim: 16, kpack: 2} # TFLOPS: 500.00 time(us): 274.88\n"
+                 "- {M: 16, N: 16, K: 8192, rowMajorA: T, rowMajorB: N, BLOCK_SIZE_M: 16, BLOCK_SIZE_N: 16, "
+                 "BLOCK_SIZE_K: 64, GROUP_SIZE_M: 1, SPLIT_K: 8, num_warps: 1, num_stages: 2, waves_per_eu: 0, "
+                 "matrix_instr_nonkdim: 16, kpack: 1} # TFLOPS: 1.00 time(us): 4.19\n");
+  const Result results = build({"--yaml", file, "--gemm_size_file", "results.yaml"});
+  EXPECT_EQ(results.code, 0) << results.out << results.err;
+  EXPECT_EQ(builds().size(), 2U) << results.out;
+  const Result text =
+      build({"--yaml", file, "--config_str", "M4096_N4096_K4096_BM64_BN64_BK64_GM8_SK1_nW4_nS0_EU0_kP2_mfma32"});
+  EXPECT_NE(text.out.find("built specs: 1 (out of 1)"), std::string::npos) << text.out << text.err;
+}
+
+TEST_F(HipBuild, WavesPerEuLimitTheRegistersOfTheMatrixCoresKernel) {
+  const auto registers = [](const std::string& waves) {
+    const Sandbox apart;
+    const Result result =
+        apart.tune({"--yaml", TUNE_SOURCE_DIR "/configs/gemm_mfma.yaml", "--build-only", "--device-file", "mi250x",
+                    "--config_str", "M4096_N4096_K4096_BM128_BN128_BK64_GM1_SK1_nW4_nS2_EU" + waves + "_kP2_mfma32"});
+    std::smatch match;
+    for (const std::string& file : apart.files()) {
+      if (!file.ends_with("built.json")) continue;
+      const std::string built = apart.read(file);
+      EXPECT_TRUE(std::regex_search(built, match, std::regex("\"registers\":([0-9]+)"))) << built;
+      return match.empty() ? 0 : std::stoi(match[1]);
+    }
+    ADD_FAILURE() << result.out << result.err;
+    return 0;
+  };
+  EXPECT_GT(registers("0"), 128);
+  EXPECT_LE(registers("4"), 128) << "a SIMD has 512 registers for each lane";
+}
+
 TEST_F(HipBuild, TheWorkersOwnKernelsBuildForEveryArchitectureWeName) {
   sandbox_.write("own.yaml",
                  "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
