@@ -1,4 +1,4 @@
-// C = A * B on AMD's matrix cores (CDNA: gfx908, gfx90a, gfx942), sums in single precision. A is row-major, B
+// C = A * B on AMD's matrix cores (CDNA: gfx908, gfx90a, gfx942, gfx950), sums in single precision. A is row-major, B
 // column-major, so that both are read along k; C is row-major; all are tight. The parameters have the names that
 // Triton's compiler for AMD and tune_gemm give them.
 //

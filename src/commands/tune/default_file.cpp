@@ -25,7 +25,7 @@ Backend chosen_backend(const TuneOptions& options, const tuning::Machine& machin
 
 std::string shipped_gemm(Backend backend, const std::optional<Device>& device) {
   constexpr std::int64_t kAmpere = 80;  // of the instructions of gemm_mma
-  constexpr std::array kMatrixCores = {"gfx908", "gfx90a", "gfx94"};
+  constexpr std::array kMatrixCores = {"gfx908", "gfx90a", "gfx94", "gfx95"};
   if (backend == Backend::cuda)
     return device && device->integer("compute_capability").value_or(kAmpere) < kAmpere ? "gemm_simt.yaml"
                                                                                        : "gemm_mma.yaml";

@@ -152,6 +152,7 @@ TEST(TuneOptions, AShippedFileIsForItsDevice) {
   EXPECT_EQ(commands::shipped_gemm(Backend::cuda, gpu("sm_80", 80)), "gemm_mma.yaml");
   EXPECT_EQ(commands::shipped_gemm(Backend::cuda, std::nullopt), "gemm_mma.yaml");
   EXPECT_EQ(commands::shipped_gemm(Backend::hip, gpu("gfx90a", 0)), "gemm_mfma.yaml");
+  EXPECT_EQ(commands::shipped_gemm(Backend::hip, gpu("gfx950", 0)), "gemm_mfma.yaml");
   EXPECT_EQ(commands::shipped_gemm(Backend::hip, gpu("gfx1030", 0)), "gemm_simt_hip.yaml");
   EXPECT_EQ(commands::shipped_gemm(Backend::hip, std::nullopt), "gemm_simt_hip.yaml");
   EXPECT_EQ(commands::shipped_gemm(Backend::cpu, std::nullopt), "gemm_cpu.yaml");
