@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/statistics/stats.h"
 #include "wire/messages.h"
 
 namespace tune::wire {
@@ -35,12 +36,6 @@ double seconds_of_unit(const json& row) {
     if (unit == name) return seconds;
   throw Malformed(
       fmt::format("the benchmark '{}' in the result file has the time unit '{}'", benchmark_name(row), unit));
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 /// The repetitions, or their median where the program wrote aggregates only.

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <string>
 #include <unordered_map>
 
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
 #include "commands/tune/rules.h"
-#include "commands/tune/target.h"
 #include "exec/device/measure_service.h"
 #include "recording/journal.h"
 #include "tuning/searching.h"
@@ -39,19 +37,16 @@ std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
 
 }  // namespace
 
-void build_ahead(const TuneOptions& options, exec::Workers& workers,
-                 std::span<const std::optional<config::Shape>> shapes) {
-  if (shapes.size() < 2 || workers.others() != nullptr) return;
-  std::deque<Target> targets;
+void build_ahead(const TuneOptions& options, std::deque<Target>& targets) {
+  if (targets.size() < 2 || targets.front().workers.others() != nullptr) return;
   std::deque<exec::RequestFactory> requests;
   std::optional<exec::MeasureService> service;
   std::unordered_map<std::string, Trial> known;
-  for (const auto& shape : shapes) {
-    Target& target = targets.emplace_back(options, workers, shape);
+  for (Target& target : targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), options.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
-      service.emplace(own, measure_options(options, workers, target.plan().backend));
+      service.emplace(own, measure_options(options, target.workers, target.plan().backend));
       if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
@@ -62,7 +57,7 @@ void build_ahead(const TuneOptions& options, exec::Workers& workers,
   exec::Builder& builder = service->builds().builder();
   if (builder.queued() > 0 && !options.terminal.quiet)
     print_wrapped(
-        fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), shapes.size()));
+        fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), targets.size()));
   service->finish_builds();
 }
 

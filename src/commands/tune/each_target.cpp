@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <deque>
 
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
-#include "commands/tune/build_ahead.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/rules.h"
 #include "model/values/escaped_text.h"
@@ -16,20 +15,20 @@ namespace tune::commands {
 namespace {
 
 using Shapes = std::vector<config::Shape>;
+using MaybeShapes = std::vector<std::optional<config::Shape>>;
 
 /// Whether each block of the output begins with a verdict, which names its shape and model.
 bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.dry_run && !options.build_only; }
 
 // A shape or model without any spec does not prevent the others from being tuned.
-ExitCode run_one_of_several(const TuneOptions& options, exec::Workers& workers,
-                            const std::optional<config::Shape>& shape, const std::string& model,
-                            const TargetCommand& command) try {
-  if (!begins_with_verdict(options)) platform::print(line_with_escapes(label_of(shape, model)) + "\n");
-  Target target(options, workers, shape, model);
+ExitCode run_one_of_several(const TuneOptions& options, Target& target, const TargetCommand& command) try {
+  const std::string label = line_with_escapes(label_of(target.shape, target.model));
+  if (!begins_with_verdict(options)) platform::print(label + "\n");
+  target.started = std::chrono::steady_clock::now();
   return command(options, target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  print_error(line_with_escapes(label_of(shape, model)) + ": " + error.what());
+  print_error(line_with_escapes(label_of(target.shape, target.model)) + ": " + error.what());
   return error.code();
 }
 
@@ -56,30 +55,41 @@ Shapes wanted_shapes(const TuneOptions& options, exec::Workers& workers, std::ve
   return {shapes.begin() + size * part / parts, shapes.begin() + size * (part + 1) / parts};
 }
 
-ExitCode run_shapes(const TuneOptions& options, exec::Workers& workers,
-                    std::span<const std::optional<config::Shape>> shapes, const std::string& model,
-                    const TargetCommand& command) {
+std::deque<Target> targets_of(const TuneOptions& options, exec::Workers& workers, const MaybeShapes& shapes,
+                              const std::string& model = "") {
+  std::deque<Target> targets;
+  for (const auto& shape : shapes) targets.emplace_back(options, workers, shape, model);
+  return targets;
+}
+
+ExitCode run_all(const TuneOptions& options, std::deque<Target>& targets, int of, const TargetCommand& command,
+                 const BeforeTargets& before) {
   ExitCode worst = ExitCode::ok;
-  if (!options.dry_run && !options.build_only) build_ahead(options, workers, shapes);
-  for (const auto& shape : shapes) worst = worse(worst, run_one_of_several(options, workers, shape, model, command));
+  if (before) before(options, targets);
+  for (Target& target : targets) {
+    target.of = of;
+    worst = worse(worst, run_one_of_several(options, target, command));
+  }
   return worst;
 }
 
-ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend backend,
-                    std::span<const std::optional<config::Shape>> shapes, const TargetCommand& command) {
+ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend backend, const MaybeShapes& shapes,
+                    const TargetCommand& command, const BeforeTargets& before) {
   ExitCode worst = ExitCode::ok;
-  for (const std::string& model : workers.models(backend)) {
+  const std::vector<std::string> models = workers.models(backend);
+  for (const std::string& model : models) {
     workers.choose_model(backend, model);
     TuneOptions each = options;
     if (!workers.probe(backend).devices.empty()) each.choose_devices(model);  // where there are devices to choose from
-    worst = worse(worst, run_shapes(each, workers, shapes, model, command));
+    std::deque<Target> targets = targets_of(each, workers, shapes, model);
+    worst = worse(worst, run_all(each, targets, static_cast<int>(shapes.size() * models.size()), command, before));
   }
   return worst;
 }
 
 }  // namespace
 
-ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command) {
+ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command, const BeforeTargets& before) {
   TuneOptions options = given;
   if (options.per_device_model) options.choose_devices(std::nullopt);  // each model names its own
   const std::unique_ptr<exec::OtherMachines> agents = agents_for(options);
@@ -90,25 +100,16 @@ ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command)
     return command(options, target);
   }
   std::vector<std::string> warnings;
-  std::vector<std::optional<config::Shape>> shapes = {std::nullopt};
+  MaybeShapes shapes = {std::nullopt};
   if (options.shapes) {
     const Shapes wanted = wanted_shapes(options, workers, warnings);
     shapes.assign(wanted.begin(), wanted.end());
   }
-  Backend backend = Backend::cpu;
-  for (const auto& shape : shapes) {  // what is wrong with any is said before the first
-    const Target target(options, workers, shape);
-    target.add_warnings_to(warnings);
-    backend = target.plan().backend;
-  }
+  std::deque<Target> targets = targets_of(options, workers, shapes);  // says what is wrong with any before the first
+  for (const Target& target : targets) target.add_warnings_to(warnings);
   print_warnings(warnings);
-  const std::size_t models = options.per_device_model ? workers.models(backend).size() : 1;
-  const TargetCommand one_of_all = [&](const TuneOptions& each, Target& target) {
-    target.of = static_cast<int>(shapes.size() * models);
-    return command(each, target);
-  };
-  return options.per_device_model ? run_models(options, workers, backend, shapes, one_of_all)
-                                  : run_shapes(options, workers, shapes, "", one_of_all);
+  return options.per_device_model ? run_models(options, workers, targets.back().plan().backend, shapes, command, before)
+                                  : run_all(options, targets, static_cast<int>(targets.size()), command, before);
 }
 
 }  // namespace tune::commands

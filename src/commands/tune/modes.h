@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <functional>
 
 #include "commands/tune/options.h"
@@ -21,9 +22,11 @@ ExitCode build_only(const TuneOptions& options, Target& target);
 ExitCode tune_all(const TuneOptions& options);
 /// One of these.
 using TargetCommand = std::function<ExitCode(const TuneOptions&, Target&)>;
+/// Is given all targets of a model before the first of them is run.
+using BeforeTargets = std::function<void(const TuneOptions&, std::deque<Target>&)>;
 /// Does it for the tuning file, or with `--shapes` for each problem of the list, and with `--per-device-model` for each
-/// model of the devices.
-ExitCode for_each_target(const TuneOptions& options, const TargetCommand& command);
+/// model of the devices; `before` is for several only.
+ExitCode for_each_target(const TuneOptions& options, const TargetCommand& command, const BeforeTargets& before = {});
 
 /// `--probe`: prints the device of a backend as a device file.
 ExitCode probe(const TuneOptions& options);

@@ -6,6 +6,7 @@
 
 #include "commands/database/database_update.h"
 #include "commands/messages.h"
+#include "commands/tune/build_ahead.h"
 #include "commands/tune/correctness_summary.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/tune.h"
@@ -42,10 +43,6 @@ class Tunings {
   /// Throws as tune().
   ExitCode tune_one(const TuneOptions& options, Target& target) try {
     const config::Shape shape = target.shape.value_or(config::Shape{});
-    // What cannot be added to is not to be found out when the first shape has been tuned.
-    std::error_code ignored;
-    const std::filesystem::path& database = target.outputs.database;
-    if (winners_.empty() && std::filesystem::exists(database, ignored)) read_results(database);
     JobOptions orders;
     orders.journal = &journal_;
     orders.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
@@ -150,8 +147,14 @@ class Tunings {
 ExitCode tune_all(const TuneOptions& options) {
   Tunings tunings(options);
   const auto tune_one = [&](const TuneOptions& each, Target& target) { return tunings.tune_one(each, target); };
+  const auto before = [](const TuneOptions& each, std::deque<Target>& targets) {
+    std::error_code ignored;
+    const std::filesystem::path& database = targets.front().outputs.database;
+    if (std::filesystem::exists(database, ignored)) read_results(database);  // throws where it cannot be added to
+    build_ahead(each, targets);
+  };
   try {
-    const ExitCode code = for_each_target(options, tune_one);
+    const ExitCode code = for_each_target(options, tune_one, before);
     tunings.print(true);
     if (options.makes_several()) tunings.note_complete();
     return code;
