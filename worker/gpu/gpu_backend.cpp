@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <limits>
 #include <optional>
 #include <random>
@@ -127,8 +128,10 @@ wire::Built GpuBackend::build(const wire::BuildRequest& request) {
 
 void GpuBackend::reference(const wire::ReferenceRequest& request) {
   require_supported(request.problem, kind(), Stage::start);
-  gpu_.emplace();
-  const std::string code = compile_gpu_helpers(gpu_->arch());
+  GpuHandle handle = GpuHandle::open();
+  auto compiled = std::async(std::launch::async, compile_gpu_helpers, handle.arch());  // while the context is made
+  gpu_.emplace(std::move(handle));
+  const std::string code = compiled.get();
   helpers_.emplace(*gpu_, code);
   platform::write_file(helpers_beside(request.output), code);
   const std::string identity = reference_identity(request.problem, request.seed);

@@ -13,10 +13,6 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-GpuHandle open_device() try { return GpuHandle::open(); } catch (const std::runtime_error& error) {
-  throw NoDevice(error.what());
-}
-
 /// Why a device that is there may give no context, and what to do about it; empty: nothing known.
 std::string compute_mode_advice(const GpuHandle& gpu) {
   const int mode = gpu.attribute(gpu::kComputeMode);
@@ -40,10 +36,11 @@ Uuid GpuHandle::uuid() const {
   return std::bit_cast<Uuid>(uuid);
 }
 
+std::string GpuHandle::arch() const { return gpu::architecture(*this); }
+
 GpuHandle GpuHandle::open() {
   const auto fail = [](const std::string& why, const std::string& advice = "") {
-    throw std::runtime_error(
-        fmt::format("no {} device: {}{}{}", gpu::kVendor, why, advice.empty() ? "" : "; ", advice));
+    throw NoDevice(fmt::format("no {} device: {}{}{}", gpu::kVendor, why, advice.empty() ? "" : "; ", advice));
   };
   GpuHandle handle{};
   try {
@@ -56,13 +53,11 @@ GpuHandle GpuHandle::open() {
   return handle;
 }
 
-Gpu::Gpu() : handle_(open_device()) {
+Gpu::Gpu(GpuHandle handle) : handle_(std::move(handle)) {
   const gpu::Status status = gpu::enter(driver(), handle_.device);
   if (status != gpu::kSuccess)
     throw NoDevice(gpu::describe(driver(), status) + compute_mode_advice(handle_) + "\nwhile opening the device");
 }
-
-std::string Gpu::arch() const { return gpu::architecture(handle_); }
 
 // The clock is in kHz, the bus' width in bits, and memory moves data twice a tick.
 double Gpu::memory_bandwidth() const {

@@ -19,13 +19,15 @@ class GpuError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The driver and its first device, without a context. Throws std::runtime_error if there is none.
+/// The driver and its first device, without a context.
 struct GpuHandle {
   GpuDriver driver;
   gpu::Device device;
   int attribute(gpu::Attribute attribute) const;
   Uuid uuid() const;
+  std::string arch() const;
 
+  /// Throws NoDevice if there is none.
   static GpuHandle open();
 };
 
@@ -42,15 +44,15 @@ struct GpuLaunch {
 /// Lives until then: contexts are left to the driver to tear down.
 class Gpu {
  public:
-  /// Throws SpecFailure of the load stage if there is no device, GpuError if it gives no context.
-  Gpu();
+  /// Throws NoDevice if there is no device, or it gives no context.
+  explicit Gpu(GpuHandle handle = GpuHandle::open());
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
   const GpuDriver& driver() const { return handle_.driver; }
   const GpuHandle& handle() const { return handle_; }
   int attribute(gpu::Attribute attribute) const { return handle_.attribute(attribute); }
-  std::string arch() const;
+  std::string arch() const { return handle_.arch(); }
   /// The most that its memory can move, in bytes per second.
   double memory_bandwidth() const;
 

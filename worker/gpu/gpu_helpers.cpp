@@ -60,11 +60,13 @@ std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std:
 }  // namespace
 
 std::string compile_gpu_helpers(const std::string& arch) {
-  const auto result =
-      GpuCompiler().compile("gpu_kernels.cu", gpu_sources::kernels, arch, {"-std=c++20", gpu::kNoContraction},
-                            {{"checking/generator.h", gpu_sources::generator},
-                             {"checking/gpu_elements.h", gpu_sources::elements},
-                             {"checking/gpu_kernels.h", gpu_sources::structs}});
+  const GpuCompiler compiler;
+  std::vector<std::string> options = compiler.options_for_helpers();
+  options.emplace_back("-std=c++20");
+  const auto result = compiler.compile("gpu_kernels.cu", gpu_sources::kernels, arch, options,
+                                       {{"checking/generator.h", gpu_sources::generator},
+                                        {"checking/gpu_elements.h", gpu_sources::elements},
+                                        {"checking/gpu_kernels.h", gpu_sources::structs}});
   if (!result.compiled)
     throw std::runtime_error(fmt::format("the worker's own kernels do not compile\n{}", result.log));
   return result.code;

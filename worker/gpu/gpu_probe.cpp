@@ -51,7 +51,7 @@ Device describe(const GpuHandle& gpu, const Monitor* monitor) {
   Device device;
   device.name = name_of(gpu);
   device.driver = gpu::driver_version(gpu.driver);
-  device.arch = gpu::architecture(gpu);
+  device.arch = gpu.arch();
   std::size_t memory = 0;
   gpu.driver.device_memory(&memory, gpu.device);
   const auto integer = [&](gpu::Attribute attribute) { return std::int64_t{gpu.attribute(attribute)}; };
