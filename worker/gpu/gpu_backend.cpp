@@ -129,14 +129,18 @@ wire::Built GpuBackend::build(const wire::BuildRequest& request) {
 void GpuBackend::reference(const wire::ReferenceRequest& request) {
   require_supported(request.problem, kind(), Stage::start);
   GpuHandle handle = GpuHandle::open();
-  auto compiled = std::async(std::launch::async, compile_gpu_helpers, handle.arch());  // while the context is made
+  const auto* gemm = std::get_if<Gemm>(&request.problem);
+  // While the context is made.
+  auto helpers = std::async(std::launch::async, compile_gpu_helpers, handle.arch());
+  std::future<std::string> multiply;
+  if (gemm) multiply = std::async(std::launch::async, compile_gpu_multiply, handle.arch());
   gpu_.emplace(std::move(handle));
-  const std::string code = compiled.get();
+  const std::string code = helpers.get();
   helpers_.emplace(*gpu_, code);
   platform::write_file(helpers_beside(request.output), code);
   const std::string identity = reference_identity(request.problem, request.seed);
-  if (const auto* gemm = std::get_if<Gemm>(&request.problem)) {
-    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, *gemm, request.seed);
+  if (gemm) {
+    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, multiply.get(), *gemm, request.seed);
     write_reference(request.output, identity, values);
     if (request.share) share_reference(request, values);
     return;

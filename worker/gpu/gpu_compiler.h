@@ -26,7 +26,7 @@ class GpuCompiler {
   /// `sm_75`, ..., `sm_90`, `sm_90a`, ..., or `gfx906`, ...
   std::vector<std::string> architectures() const { return gpu::architectures(library_); }
   std::vector<std::string> includes() const { return gpu::includes(library_); }
-  std::vector<std::string> options_for_helpers() const { return gpu::options_for_helpers(library_); }
+  std::vector<std::string> quick_options() const { return gpu::quick_options(library_); }
 
   /// `path` names the source: its folder is where NVRTC looks for headers first, and its name stands in messages.
   /// Throws std::runtime_error for what is not the source's fault, such as an architecture that the compiler does not

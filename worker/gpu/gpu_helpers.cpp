@@ -61,8 +61,9 @@ std::span<std::byte> bytes_of(auto& object) { return std::as_writable_bytes(std:
 
 std::string compile_gpu_helpers(const std::string& arch) {
   const GpuCompiler compiler;
-  std::vector<std::string> options = compiler.options_for_helpers();
-  options.emplace_back("-std=c++20");
+  // They wait for memory: a run is ready sooner, and no pass over a matrix takes longer.
+  std::vector<std::string> options = compiler.quick_options();
+  options.insert(options.end(), {"-std=c++20", gpu::kNoContraction});
   const auto result = compiler.compile("gpu_kernels.cu", gpu_sources::kernels, arch, options,
                                        {{"checking/generator.h", gpu_sources::generator},
                                         {"checking/gpu_elements.h", gpu_sources::elements},
@@ -144,13 +145,6 @@ GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
 
 void GpuHelpers::widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const {
   launch_over("tune_widen", view.batch * view.rows * view.cols, element(type), data, device_view(view), out);
-}
-
-void GpuHelpers::multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n,
-                          std::int64_t k) const {
-  const auto tiles = [](std::int64_t count) { return static_cast<unsigned>((count + 63) / 64); };
-  launch("tune_multiply", {tiles(n), tiles(m), 1}, {16, 16, 1}, a, b, c, static_cast<long long>(m),
-         static_cast<long long>(n), static_cast<long long>(k));
 }
 
 double GpuHelpers::scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const {

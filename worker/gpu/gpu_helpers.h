@@ -55,8 +55,6 @@ class GpuHelpers {
 
   /// Strided elements as tight, row-major doubles.
   void widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const;
-  /// Tight and row-major: c[m,n] = a[m,k] * b[k,n].
-  void multiply(gpu::Address a, gpu::Address b, gpu::Address c, std::int64_t m, std::int64_t n, std::int64_t k) const;
   /// c = alpha * c + beta * before; returns max|before|. `before` 0: none.
   double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
   void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,

@@ -1,15 +1,43 @@
 #include "gpu/gpu_reference.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include "checking/inputs.h"
 #include "checking/reference.h"
+#include "gpu/gpu_compiler.h"
+#include "gpu/gpu_sources.h"
 
 namespace tune::worker {
 namespace {
 
 std::size_t bytes(std::int64_t doubles) { return static_cast<std::size_t>(doubles) * sizeof(double); }
+
+/// The kernel of gpu_multiply.cu.
+class Multiplication {
+ public:
+  Multiplication(const Gpu& gpu, const std::string& code) : gpu_(&gpu), module_(gpu, code, "the reference's kernel") {}
+
+  /// Tight and row-major: c[m,n] = a[m,k] * b[k,n]. Launched, and not waited for.
+  void operator()(gpu::Address a, gpu::Address b, gpu::Address c, std::array<long long, 3> mnk) const {
+    constexpr long long kTile = 64;
+    auto [m, n, k] = mnk;
+    GpuLaunch launch;
+    launch.function = module_.function("tune_multiply");
+    launch.grid = {static_cast<unsigned>((n + kTile - 1) / kTile), static_cast<unsigned>((m + kTile - 1) / kTile), 1};
+    launch.block = {16, 16, 1};
+    void* arguments[] = {&a, &b, &c, &m, &n, &k};
+    gpu_->launch(launch, arguments, "tune_multiply");
+  }
+
+ private:
+  const Gpu* gpu_;
+  GpuModule module_;
+};
 
 /// A matrix of a problem as tight doubles.
 DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, const MatrixView& view) {
@@ -23,9 +51,17 @@ DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Conten
 
 }  // namespace
 
-std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const Gemm& gemm,
-                                         std::uint64_t seed) {
+std::string compile_gpu_multiply(const std::string& arch) {
+  const auto result = GpuCompiler().compile("gpu_multiply.cu", gpu_sources::multiply, arch, {"-std=c++20"});
+  if (!result.compiled)
+    throw std::runtime_error(fmt::format("the kernel of the reference does not compile\n{}", result.log));
+  return result.code;
+}
+
+std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const std::string& multiply_code,
+                                         const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
+  const Multiplication multiply(gpu, multiply_code);
   const DeviceMemory a = make_matrix(gpu, helpers, {g.a, g.init, seed, 0}, view_a(g));
   const DeviceMemory b = make_matrix(gpu, helpers, {g.b, g.init, seed, 1}, view_b(g));
   DeviceMemory c0;
@@ -36,7 +72,7 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
   const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
   for (std::int64_t i = 0; i < g.batch; ++i) {
     const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * g.n);
-    helpers.multiply(a_i, b_i, c + bytes(i * g.m * g.n), g.m, g.n, g.k);
+    multiply(a_i, b_i, c + bytes(i * g.m * g.n), {g.m, g.n, g.k});
     helpers.norms(a_i, g.m, g.k, g.k, 1, row_norms + bytes(i * g.m));
     helpers.norms(b_i, g.n, 1, g.k, g.n, col_norms + bytes(i * g.n));
   }

@@ -1,13 +1,17 @@
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "gpu/gpu_helpers.h"
 
 namespace tune::worker {
 
-/// What compute_reference of reference.h returns, made on the device by our own kernel in double precision.
-std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const Gemm& gemm,
-                                         std::uint64_t seed);
+/// The code of gpu_multiply.cu for one architecture. Throws std::runtime_error if it cannot be compiled.
+std::string compile_gpu_multiply(const std::string& arch);
+
+/// What compute_reference of reference.h returns, made on the device by our own kernels in double precision.
+std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const std::string& multiply_code,
+                                         const Gemm& gemm, std::uint64_t seed);
 
 }  // namespace tune::worker

@@ -43,8 +43,10 @@ std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler);
 std::vector<std::string> options_for(const worker::GpuCompilerLibrary& compiler, const std::string& arch);
 /// Options that put into the log what `resources` finds there.
 std::vector<std::string> options_for_statistics();
-/// Options for the worker's own kernels: multiplications and additions stay apart, and the compiler is quick.
-std::vector<std::string> options_for_helpers(const worker::GpuCompilerLibrary& compiler);
+/// The option that keeps multiplications and additions apart.
+extern const char* const kNoContraction;
+/// Options that make it quicker, and loops of arithmetic slower.
+std::vector<std::string> quick_options(const worker::GpuCompilerLibrary& compiler);
 /// What the compiler said of the kernels it compiled: in its log or in the code.
 std::map<std::string, worker::KernelResources> resources(const std::string& code, const std::string& log);
 

@@ -27,6 +27,8 @@ std::pair<int, int> numbers_of_version(const worker::GpuCompilerLibrary& compile
 
 }  // namespace
 
+const char* const kNoContraction = "--fmad=false";
+
 std::string describe(const worker::GpuDriver& driver, Status status) {
   const char *name = nullptr, *text = nullptr;
   driver.error_name(status, &name);
@@ -153,11 +155,9 @@ std::vector<std::string> options_for(const worker::GpuCompilerLibrary& compiler,
   return options;
 }
 
-/// A run waits for these kernels, which wait for memory: NVRTC 13.0 takes 0.3 s for them instead of 0.7.
-std::vector<std::string> options_for_helpers(const worker::GpuCompilerLibrary& compiler) {
-  std::vector<std::string> options = {"--fmad=false"};
-  if (numbers_of_version(compiler).first >= 13) options.emplace_back("--Ofast-compile=mid");
-  return options;
+std::vector<std::string> quick_options(const worker::GpuCompilerLibrary& compiler) {
+  if (numbers_of_version(compiler).first < 13) return {};
+  return {"--Ofast-compile=mid"};
 }
 
 std::vector<std::string> options_for_statistics() { return {"--ptxas-options=-v"}; }

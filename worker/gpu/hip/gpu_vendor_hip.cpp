@@ -9,6 +9,8 @@
 
 namespace tune::gpu {
 
+const char* const kNoContraction = "-ffp-contract=off";
+
 std::string describe(const worker::GpuDriver& driver, Status status) {
   const std::string name = driver.error_name(status), text = driver.error_text(status);
   return name == text ? name : fmt::format("{} ({})", text, name);
@@ -88,7 +90,7 @@ std::vector<std::string> options_for(const worker::GpuCompilerLibrary&, const st
   return {"--offload-arch=" + arch};
 }
 
-std::vector<std::string> options_for_helpers(const worker::GpuCompilerLibrary&) { return {"-ffp-contract=off"}; }
+std::vector<std::string> quick_options(const worker::GpuCompilerLibrary&) { return {}; }
 
 std::vector<std::string> options_for_statistics() { return {}; }  // the code has them
 
