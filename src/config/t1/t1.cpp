@@ -90,22 +90,21 @@ class T1Reader {
     return true;
   }
 
-  /// Expressions call them ProblemSize[0]; here they are problem_size_x.
+  /// Expressions call them ProblemSize[0]; here they are problem_size_x. A fourth is problem_size_3.
   static std::string size_name(std::size_t axis) {
     constexpr std::array<const char*, 3> kNames = {"problem_size_x", "problem_size_y", "problem_size_z"};
-    return kNames[axis];
+    return axis < kNames.size() ? kNames[axis] : fmt::format("problem_size_{}", axis);
   }
 
   void read_problem_sizes() {
     const Node* sizes = kernel_->find("ProblemSize");
     if (sizes == nullptr) return;
     std::size_t axis = 0;
-    for (const Node* size : as_list(*sizes))
-      if (axis < kAxes.size()) sizes_.set(size_name(axis++), *size);
+    for (const Node* size : as_list(*sizes)) sizes_.set(size_name(axis++), *size);
   }
 
-  static std::string translated(std::string text) {
-    for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+  std::string translated(std::string text) const {
+    for (std::size_t axis = 0; axis < sizes_.entries.size(); ++axis) {
       const std::string theirs = fmt::format("ProblemSize[{}]", axis);
       for (auto at = text.find(theirs); at != std::string::npos; at = text.find(theirs))
         text.replace(at, theirs.size(), size_name(axis));
@@ -128,7 +127,7 @@ class T1Reader {
     return text;
   }
 
-  static Node expression(const Node& node) { return make_text(translated(node.text), node.place); }
+  Node expression(const Node& node) const { return make_text(translated(node.text), node.place); }
 
   void read_parameters(const Node& space) {
     const Node* parameters = require(space, "TuningParameters");

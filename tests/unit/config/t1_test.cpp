@@ -171,6 +171,15 @@ TEST(T1, SizesMayNameTheLargestValueOfAParameter) {
   EXPECT_EQ(std::get<Custom>(plan.problem).buffers[0].count, 128);
 }
 
+TEST(T1, MoreThanThreeSizesHaveNumbers) {
+  const TuningFolder folder;
+  const Plan plan = plan_of(folder, replaced(replaced(kT1, "[4096, 16]", "[4096, 16, 2, 3]"),
+                                             "\"ProblemSize[0]*ProblemSize[1]\"", "\"ProblemSize[0]*ProblemSize[3]\""));
+  EXPECT_EQ(std::get<Custom>(plan.problem).buffers[0].count, 4096 * 3);
+  EXPECT_NE(complaint(replaced(kT1, "\"ProblemSize[0]*ProblemSize[1]\"", "\"ProblemSize[3]\"")).find("ProblemSize"),
+            std::string::npos);
+}
+
 TEST(T1, OfAnyLanguageIsListedAndSimulated) {
   const TuningFolder folder;
   const std::string opencl = replaced(kT1, "\"CUDA\", \"KernelName\"", "\"OpenCL\", \"KernelName\"");
