@@ -179,10 +179,17 @@ void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diag
                         fmt::format("'{}' has a placeholder, and the command is read by a shell; write it into run: of "
                                     "the tuning file",
                                     word));
+  const bool is_single = options.profiler == "ncu-single";
+  if (plan.build.run_is_shell && (is_single || !plan.build.suffix.empty()))
+    if (const auto end = end_of_first_command(plan.build.run.back()))
+      diagnostics.add({std::make_shared<const std::string>(is_single ? "--profile" : "--exec-suffix"), 0, 0},
+                      fmt::format("the shell's command has {}, behind which words do not reach the program; write them "
+                                  "into run: of the tuning file",
+                                  *end));
   if (!options.profiler) return;
   const std::filesystem::path files = options.profile.empty() ? std::filesystem::path(plan.name) : options.profile;
   append(prefix, profiler_command(*options.profiler, std::filesystem::absolute(files).string()));
-  if (*options.profiler == "ncu-single") append(plan.build.suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
+  if (is_single) append(plan.build.suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
 }
 
 }  // namespace tune::config

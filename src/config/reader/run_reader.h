@@ -21,8 +21,8 @@ struct RunContext {
 /// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
 void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics);
 
-/// Puts what the command line says before and after the command of a program. Reports what needs a shell, and such
-/// options for a kernel.
+/// Puts what the command line says before and after the command of a program. Reports what needs a shell, words behind
+/// a shell's text that would not reach the program, and such options for a kernel.
 void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diagnostics);
 
 }  // namespace tune::config

@@ -380,6 +380,9 @@ TEST_F(Surrounded, ACommandBehindDashesRunsBetweenThemToo) {
   tune({"--param", "T:[1,2]", "--mpirun-np", "3", "--exec-suffix", "--last 'x y'", "--shell", "--",
         "./bench.sh --T={T}"});
   EXPECT_TRUE(called("mpirun -np 3 /bin/sh -c ./bench.sh --T='2' --last 'x y'"));
+  tune({"--param", "T:[1,2]", "--mpirun-np", "3", "--exec-suffix", "--last", "--shell", "--",
+        "./bench.sh --T={T} ';|' >&1 2>&1"});
+  EXPECT_TRUE(called("mpirun -np 3 /bin/sh -c ./bench.sh --T='2' ';|' >&1 2>&1 --last"));
 }
 
 TEST_F(Surrounded, AProfilerWritesAFileForEachSpec) {
@@ -400,6 +403,19 @@ TEST_F(Surrounded, WhatCannotRunIsRefused) {
       {"--param", "T:[1,2]", "--exec-suffix", "{T}", "--shell", "--", "./bench.sh --T={T}"},
       "--exec-suffix: '{T}' has a placeholder, and the command is read by a shell; write it into run: of the tuning "
       "file");
+  for (const auto& [rest, end] : {std::pair("| cat", "an unquoted |"),
+                                  {"; true", "an unquoted ;"},
+                                  {"# T", "an unquoted #"},
+                                  {"&", "an unquoted &"},
+                                  {"\n", "an end of a line"}})
+    refuses(
+        {"--param", "T:[1,2]", "--exec-suffix", "--more", "--shell", "--", std::string("./bench.sh --T={T} ") + rest},
+        std::string("--exec-suffix: the shell's command has ") + end +
+            ", behind which words do not reach the program; write them into run: of the tuning file");
+  refuses(
+      {"--param", "T:[1,2]", "--profile", "ncu-single", "--shell", "--", "./bench.sh --T={T} | cat"},
+      "--profile: the shell's command has an unquoted |, behind which words do not reach the program; write them into "
+      "run: of the tuning file");
   refuses({"bench.yaml", "--exec-suffix", "{NOPE}"},
           "--exec-suffix: unknown placeholder {NOPE}; the parameters have placeholders here");
   EXPECT_EQ(tune({"--param", "N:[1,2]", "--exec-prefix", "outer {N}", "--dry-run", "--quiet", "--", "./bench.sh"}).out,
