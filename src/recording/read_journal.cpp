@@ -115,9 +115,16 @@ class JournalReader {
     return recordings;
   }
 
-  /// The last of them, with what its runs printed.
+  /// The last of them. Throws BadJson if only others have trials.
+  Recording last_recording() const {
+    std::vector<Recording> all = recordings();
+    if (all.back().trials.empty()) require_none(all);
+    return std::move(all.back());
+  }
+
+  /// The same with what its runs printed.
   Recording printed_recording() const {
-    Recording recording = recordings().back();
+    Recording recording = last_recording();
     std::vector<std::string> order = runs_.back().parameters;
     std::unordered_map<std::string, const std::map<std::string, double>*> metrics;
     for (const auto& [number, printed] : printed_) {
@@ -151,6 +158,25 @@ class JournalReader {
   }
 
  private:
+  static std::string what_it_is_of(const Recording& recording) {
+    std::string text = "'" + recording.kernel + "'";
+    if (!recording.problem.empty()) text += " for " + recording.problem;
+    if (!recording.device.name.empty()) text += " on " + recording.device.name;
+    return text;
+  }
+
+  void require_none(const std::vector<Recording>& all) const {
+    std::vector<std::string> held;
+    for (const Recording& recording : all)
+      if (!recording.trials.empty()) held.push_back(what_it_is_of(recording));
+    if (held.empty()) return;
+    throw BadJson(last_run_at_,
+                  fmt::format("this last run of the journal is of {}, and the journal holds no trial of that, but "
+                              "trials of {}; to read those, give the tuning file the name and problem that they have, "
+                              "and run it once more",
+                              what_it_is_of(all.back()), fmt::join(held, ", ")));
+  }
+
   /// Of each problem and device.
   std::vector<const wire::RunRecord*> last_runs() const {
     std::vector<const wire::RunRecord*> lasts;
@@ -165,6 +191,7 @@ class JournalReader {
     wire::Record record = wire::decode_record(line);
     if (auto* run = std::get_if<wire::RunRecord>(&record)) {
       runs_.push_back(std::move(*run));
+      last_run_at_ = line.data();
       earlier_ = latest_;
     }
     if (auto* trial = std::get_if<wire::TrialRecord>(&record)) accept(std::move(*trial));
@@ -311,7 +338,8 @@ class JournalReader {
   }
 
   std::vector<wire::RunRecord> runs_;
-  std::size_t later_runs_ = 0;  ///< after the one that is asked for
+  const char* last_run_at_ = nullptr;  ///< the line of the last one
+  std::size_t later_runs_ = 0;         ///< after the one that is asked for
   // Each with the number of its run.
   std::vector<std::pair<std::size_t, wire::TrialRecord>> trials_;
   std::vector<std::pair<std::size_t, std::optional<Finals>>> finals_;  // of older versions nothing
@@ -324,6 +352,8 @@ class JournalReader {
 }  // namespace
 
 std::vector<Recording> read_journal(std::string_view text) { return JournalReader(text).recordings(); }
+
+Recording read_last_of_journal(std::string_view text) { return JournalReader(text).last_recording(); }
 
 Recording read_printed_journal(std::string_view text) { return JournalReader(text).printed_recording(); }
 

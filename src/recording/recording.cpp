@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "model/expression/cell.h"
 #include "model/statistics/stats.h"
@@ -41,8 +42,13 @@ Kind kind_of(const std::vector<Value>& values) {
 
 std::string settings_key(std::span<const Setting> settings) {
   std::string key;
-  for (const Setting& setting : settings) key += setting.name + '=' + key_text(setting.value) + '\n';
+  for (const Setting& setting : settings) key += setting.name + '=' + exact_text(setting.value) + '\n';
   return key;
+}
+
+bool has_similar(const std::vector<Value>& values) {
+  std::set<std::string> texts;
+  return !std::ranges::all_of(values, [&](const Value& value) { return texts.insert(key_text(value)).second; });
 }
 
 // The last record of a spec counts, in the place of the first.
@@ -205,8 +211,14 @@ std::string key_text(const Value& value) {
   return to_text(value);
 }
 
+std::string exact_text(const Value& value) {
+  const auto* boolean = std::get_if<Bool>(&value);
+  return to_yaml(boolean != nullptr ? Value(Bool{boolean->value}) : value);
+}
+
 Recording parse_recording(std::string_view text, const std::string& file) {
-  return completed(std::move(parts_of(text, file).back()), file);
+  const auto read_ours = [](std::string_view journal) { return std::vector{read_last_of_journal(journal)}; };
+  return completed(std::move(parts_of(text, file, read_ours).front()), file);
 }
 
 std::filesystem::path run_file(const std::filesystem::path& named) {
@@ -252,15 +264,16 @@ Recording read_run(const std::filesystem::path& path, const RunChoice& choice) {
 
 RecordedTrials::RecordedTrials(const Recording& recording) : recording_(&recording) {
   for (const Parameter& parameter : recording.parameters)
-    if (parameter.values.size() > 1) telling_.push_back(&parameter);
+    if (parameter.values.size() > 1) telling_.push_back({&parameter, has_similar(parameter.values)});
   for (const RecordedTrial& trial : recording.trials) by_key_.emplace(key(trial.settings), &trial);
 }
 
 std::string RecordedTrials::key(std::span<const Setting> settings) const {
   std::string key;
-  for (const Parameter* parameter : telling_) {
+  for (const auto& [parameter, exact] : telling_) {
     const auto setting = std::ranges::find(settings, parameter->name, &Setting::name);
-    if (setting != settings.end()) key += parameter->name + '=' + key_text(setting->value) + '\n';
+    if (setting == settings.end()) continue;
+    key += parameter->name + '=' + (exact ? exact_text(setting->value) : key_text(setting->value)) + '\n';
   }
   return key;
 }

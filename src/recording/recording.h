@@ -86,8 +86,10 @@ Recording parse_recording(std::string_view text, const std::string& file);
 /// The outcome with the time that was printed: a journal has all that could have been.
 Outcome printed_outcome(const Recording& recording, const RecordedTrial& trial);
 
-/// A text that only values which are equal as in Python share: 32, 32.0; true, 1.
+/// A text that only values which are equal as in Python, or written the same, share: 32, 32.0, "32"; true, 1.
 std::string key_text(const Value& value);
+/// A text that only the same values share: 1, 1.0, "1" and true have different ones, True and true have one.
+std::string exact_text(const Value& value);
 /// Which run of a journal is meant.
 struct RunChoice {
   std::optional<std::int64_t> number;  ///< the first one is 1; unset: the last
@@ -100,7 +102,8 @@ struct RunChoice {
 Recording read_run(const std::filesystem::path& path, const RunChoice& choice);
 
 /// Finds the trials of a recording by parameter values, whatever the order of the settings; 32, 32.0 and true, 1 are
-/// the same. Parameters with a single value need not be named.
+/// the same, unless the recording has both as values of one parameter. Parameters with a single value need not be
+/// named.
 class RecordedTrials {
  public:
   /// `recording` must outlive this.
@@ -108,10 +111,14 @@ class RecordedTrials {
   const RecordedTrial* find(std::span<const Setting> settings) const;
 
  private:
+  struct Telling {
+    const Parameter* parameter;
+    bool exact;  ///< values that key_text does not tell apart are among those of the parameter
+  };
   std::string key(std::span<const Setting> settings) const;
 
   const Recording* recording_;
-  std::vector<const Parameter*> telling_;  ///< those with several values
+  std::vector<Telling> telling_;  ///< the parameters with several values
   std::unordered_map<std::string, const RecordedTrial*> by_key_;
 };
 

@@ -154,11 +154,19 @@ bool is_skipped(Change change) {
 /// The test cases of one problem.
 class JunitSuite {
  public:
-  JunitSuite(const RunComparison& comparison, const ComparedShape& shape)
-      : shape_(shape), name_(comparison.now.kernel.empty() ? "tune" : comparison.now.kernel) {
+  explicit JunitSuite(const RunComparison& comparison)
+      : name_(comparison.now.kernel.empty() ? "tune" : comparison.now.kernel) {}
+
+  void add(const ComparedShape& shape) {
     if (!shape.problem.empty()) name_ += " " + shape.problem;
-    add(shape.best.front());
-    for (const ComparedSpec& row : shape.specs) add(row);
+    add(shape.best.front(), shape);
+    for (const ComparedSpec& row : shape.specs) add(row, shape);
+  }
+
+  /// A file without a test case would look as if everything had passed.
+  void add_undecided(const std::string& verdict) {
+    begin_case("comparison", 0);
+    skip(xml(verdict));
   }
 
   int tests() const { return tests_; }
@@ -171,11 +179,18 @@ class JunitSuite {
   }
 
  private:
-  void add(const ComparedSpec& row) {
-    const double seconds = row.now ? row.now->seconds : 0;
-    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9g}\"", xml(name_),
-                          xml(name_of(row, shape_)), seconds);
+  void begin_case(const std::string& name, double seconds) {
+    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9g}\"", xml(name_), xml(name), seconds);
     ++tests_;
+  }
+
+  void skip(const std::string& why) {
+    ++skipped_;
+    cases_ += fmt::format("><skipped message=\"{}\"/></testcase>\n", why);
+  }
+
+  void add(const ComparedSpec& row, const ComparedShape& shape) {
+    begin_case(name_of(row, shape), row.now ? row.now->seconds : 0);
     const std::string why =
         xml(fmt::format("{}; old {} ms, new {} ms, ratio {} ({})", verdict_text(row), time_text(row.before),
                         time_text(row.now), row.ratio ? fmt::format("{:.3f}", *row.ratio) : "-", interval_text(row)));
@@ -183,14 +198,12 @@ class JunitSuite {
       ++failures_;
       cases_ += fmt::format("><failure type=\"{}\" message=\"{}\"/></testcase>\n", xml(to_text(row.change)), why);
     } else if (is_skipped(row.change)) {
-      ++skipped_;
-      cases_ += fmt::format("><skipped message=\"{}\"/></testcase>\n", why);
+      skip(why);
     } else {
       cases_ += fmt::format("><system-out>{}</system-out></testcase>\n", why);
     }
   }
 
-  const ComparedShape& shape_;
   std::string name_, cases_;
   int tests_ = 0, failures_ = 0, skipped_ = 0;
 };
@@ -232,12 +245,21 @@ std::string comparison_markdown(const RunComparison& comparison, std::size_t top
 std::string comparison_junit(const RunComparison& comparison) {
   std::string suites;
   int tests = 0, failures = 0, skipped = 0;
-  for (const ComparedShape& shape : comparison.shapes) {
-    const JunitSuite suite(comparison, shape);
+  const auto take = [&](const JunitSuite& suite) {
     suites += suite.text();
     tests += suite.tests();
     failures += suite.failures();
     skipped += suite.skipped();
+  };
+  for (const ComparedShape& shape : comparison.shapes) {
+    JunitSuite suite(comparison);
+    suite.add(shape);
+    take(suite);
+  }
+  if (comparison.shapes.empty()) {
+    JunitSuite suite(comparison);
+    suite.add_undecided(verdict_of(comparison));
+    take(suite);
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -13,7 +13,7 @@ std::string comparison_text(const RunComparison& comparison, std::size_t top, in
 /// The same in GitHub's Markdown, in which no text of a result acts as Markdown or HTML.
 std::string comparison_markdown(const RunComparison& comparison, std::size_t top);
 /// JUnit XML: a suite per problem, and in it a test case for the best and for each spec. Regressions are failures, and
-/// what could not be judged was skipped.
+/// what could not be judged was skipped, as is the one test case of a comparison with nothing in common.
 std::string comparison_junit(const RunComparison& comparison);
 
 }  // namespace tune::report

@@ -32,7 +32,7 @@ KnownTime known_time(const Standing& standing) {
 
 std::string key_of(const Spec& spec) {
   std::set<std::string> settings;
-  for (const Setting& setting : spec.params) settings.insert(setting.name + '=' + recording::key_text(setting.value));
+  for (const Setting& setting : spec.params) settings.insert(setting.name + '=' + recording::exact_text(setting.value));
   std::string key;
   for (const std::string& setting : settings) key += setting + '\n';
   return key;

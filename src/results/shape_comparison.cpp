@@ -24,41 +24,51 @@ class Parameters {
   std::string key(const Spec& spec) const {
     std::set<std::string> settings;
     for (const Setting& setting : spec.params)
-      if (counts(setting.name)) settings.insert(setting.name + '=' + recording::key_text(setting.value));
+      if (counts(setting.name)) settings.insert(setting.name + '=' + text_of(setting));
     return fmt::format("{}", fmt::join(settings, "\n"));
   }
 
   std::vector<std::string> varying() const {
     std::vector<std::string> names;
     for (const std::string& name : order_)
-      if (values_of(name).size() > 1) names.push_back(name);
+      if (values_of(name).size() > 1 || exact_.contains(name)) names.push_back(name);
     return names.empty() ? order_ : names;
   }
 
  private:
-  using Values = std::map<std::string, std::set<std::string>>;
+  /// Of each parameter the values by their key_text, with the exact_text of the first one.
+  using Values = std::map<std::string, std::map<std::string, std::string>>;
 
   void add(const Spec& spec, Values& values) {
     for (const Setting& setting : spec.params) {
       if (std::ranges::find(order_, setting.name) == order_.end()) order_.push_back(setting.name);
-      values[setting.name].insert(recording::key_text(setting.value));
+      // The same from a file that tells numbers, booleans and texts apart, and from one that does not.
+      std::string& exact = values[setting.name]
+                               .emplace(recording::key_text(setting.value), recording::exact_text(setting.value))
+                               .first->second;
+      if (exact != recording::exact_text(setting.value)) exact_.insert(setting.name);
     }
+  }
+
+  std::string text_of(const Setting& setting) const {
+    return exact_.contains(setting.name) ? recording::exact_text(setting.value) : recording::key_text(setting.value);
   }
 
   std::set<std::string> values_of(const std::string& name) const {
     std::set<std::string> values;
     for (const Values* side : {&before_, &now_})
       if (const auto found = side->find(name); found != side->end())
-        values.insert(found->second.begin(), found->second.end());
+        for (const auto& [text, exact] : found->second) values.insert(text);
     return values;
   }
 
   bool counts(const std::string& name) const {
-    return (before_.contains(name) && now_.contains(name)) || values_of(name).size() > 1;
+    return (before_.contains(name) && now_.contains(name)) || values_of(name).size() > 1 || exact_.contains(name);
   }
 
   std::vector<std::string> order_;
   Values before_, now_;
+  std::set<std::string> exact_;  ///< parameters of which one result has values with the same key_text
 };
 
 /// Times of the same kind, as far as there are any.

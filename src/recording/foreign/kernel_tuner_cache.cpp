@@ -27,12 +27,17 @@ ordered_json to_ordered(const Value& value) { return ordered_json(nlohmann::json
 
 std::string dump(const ordered_json& j) { return j.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
-/// The key of a trial: its values as Python writes them as text.
+/// The key of a trial: its values as Python writes them as text. Texts that look like another value are quoted, so that
+/// 1 and "1" are two keys.
 std::string key_of(const RecordedTrial& trial) {
   std::vector<std::string> values;
   for (const Setting& setting : trial.settings) {
     const auto* boolean = std::get_if<Bool>(&setting.value);
-    values.push_back(boolean ? (boolean->value ? "True" : "False") : to_text(setting.value));
+    const auto* text = std::get_if<std::string>(&setting.value);
+    const bool is_like_another = text != nullptr && !std::holds_alternative<std::string>(parse_value(*text));
+    values.push_back(boolean           ? (boolean->value ? "True" : "False")
+                     : is_like_another ? "'" + *text + "'"
+                                       : to_text(setting.value));
   }
   return fmt::format("{}", fmt::join(values, ","));
 }

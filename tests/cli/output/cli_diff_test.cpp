@@ -209,9 +209,24 @@ TEST_F(Diff, WithoutACommonProblemNothingIsDecided) {
   EXPECT_TRUE(has(result.out, "warning: only in old.jsonl: 1x1x1\nwarning: only in new.jsonl: 64x64x64, 128x64x64\n"));
   EXPECT_TRUE(has(result.out, "UNDECIDED: there is nothing to compare, because no problem and spec is in both\n"));
   EXPECT_TRUE(has(sandbox_.read("out.json"), "\"undecided\": true"));
+  EXPECT_TRUE(
+      has(sandbox_.read("out.xml"),
+          "  <testsuite name=\"bench\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\">\n"
+          "    <testcase classname=\"bench\" name=\"comparison\" time=\"0\"><skipped message=\"UNDECIDED: there is "
+          "nothing to compare, because no problem and spec is in both\"/></testcase>\n"));
   EXPECT_TRUE(has(sandbox_.read("out.md"), "UNDECIDED: there is nothing to compare"));
   diff(small, others, 0, {"--exit-undecided", "0"});
   const Result rest = diff(small + others, run_line("2x2x2") + line_of({1, 1}) + others, 0);
+  sandbox_.write("renamed.jsonl", small + run_line("1x1x1", "A100", "other"));
+  for (const char* format : {"kernel-tuner", "csv"}) {
+    const Result converted = sandbox_.tune({"convert", "renamed.jsonl", "out", "--to", format});
+    EXPECT_EQ(converted.code, 2);
+    EXPECT_TRUE(has(converted.err,
+                    "renamed.jsonl:3: this last run of the journal is of 'other' for 1x1x1 on A100, and the journal "
+                    "holds no trial of that, but trials of 'bench' for 1x1x1 on A100; to read those, give the tuning "
+                    "file the name and problem that they have, and run it once more"))
+        << converted.err;
+  }
   EXPECT_TRUE(has(rest.out, "warning: only in old.jsonl: 1x1x1\nwarning: only in new.jsonl: 2x2x2\n"));
 }
 
@@ -261,6 +276,21 @@ TEST_F(Diff, TheTableHasTwentyRowsUnlessMoreOrLessAreAskedFor) {
   const Result cut = diff(journal(specs), journal(specs), 0, {"--top", "4", "--markdown", "diff.md"});
   EXPECT_TRUE(has(cut.out, "(26 more: the same command with --top all)\n"));
   EXPECT_TRUE(has(sandbox_.read("diff.md"), "(26 rows are not shown)"));
+}
+
+TEST_F(Diff, ValuesThatAreEqualInPythonAreKeptApart) {
+  const auto text = [](double ms) {
+    std::string lines = run_line();
+    const Value values[] = {std::int64_t{1}, Bool{true}, std::string("1")};
+    for (int i = 0; i < 3; ++i) {
+      Measurement measurement;
+      const double seconds = (i + 1) * ms / 1e3;
+      measurement.timing = {9, seconds, seconds, seconds, seconds, seconds, seconds, false};
+      lines += line(wire::TrialRecord{std::to_string(i), {Spec{i, {{"T", values[i], false}}}, measurement}});
+    }
+    return lines;
+  };
+  EXPECT_TRUE(has(diff(text(1), text(1), 0).out, "3 specs: 3 within noise\n"));
 }
 
 TEST_F(Diff, FilesForACiServiceAreWritten) {

@@ -360,6 +360,26 @@ TEST(Recording, ReadsKeysWithoutTheirEscapes) {
   EXPECT_EQ(recording.trials[0].settings[0].name, "B\"M");
 }
 
+TEST(RecordedTrials, ValuesThatAreEqualInPythonAreKeptApart) {
+  const std::string text = R"({"device_name": "x", "kernel_name": "y", "problem_size": "z", "tune_params_keys": ["T"],
+    "tune_params": {"T": [1, 1.5, true, "1"]}, "cache": {"1": {"T": 1, "time": 1.0}, "True": {"T": true, "time": 2.0},
+    "'1'": {"T": "1", "time": 3.0}, "1.5": {"T": 1.5, "time": 4.0}, "1 again": {"T": 1, "time": 5.0}})";
+  const recording::Recording recording = read(text);
+  ASSERT_EQ(recording.trials.size(), 4u);
+  const recording::RecordedTrials trials(recording);
+  const auto time_of = [&](const Value& value) {
+    const recording::RecordedTrial* found = trials.find(std::vector<Setting>{{"T", value}});
+    return found == nullptr ? 0 : std::get<Measurement>(found->outcome).timing.median * 1e3;
+  };
+  EXPECT_DOUBLE_EQ(time_of(std::int64_t{1}), 5);
+  EXPECT_DOUBLE_EQ(time_of(Bool{true}), 2);
+  EXPECT_DOUBLE_EQ(time_of(std::string("1")), 3);
+  EXPECT_DOUBLE_EQ(time_of(1.5), 4);
+  EXPECT_EQ(trials.find(std::vector<Setting>{{"T", 1.0}}), nullptr) << "none of the three";
+  const recording::Recording again = recording::parse_recording(recording::to_kernel_tuner(recording, "now"), "again");
+  EXPECT_EQ(again.trials.size(), 4u);
+}
+
 TEST(RecordedTrials, AreFoundByValuesInAnyOrderAndType) {
   const recording::Recording recording = read(kHeader + kFirst + kOldFailure);
   const recording::RecordedTrials trials(recording);
