@@ -9,6 +9,7 @@
 #include <string>
 
 #include "measuring/energy.h"
+#include "sensors/amd_smi.h"
 #include "sensors/nvml.h"
 #include "sensors/rocm_smi.h"
 
@@ -278,6 +279,25 @@ TEST(RocmSmi, TellsWhatTheLibraryTells) {
   EXPECT_DOUBLE_EQ(monitor->joules().value(), 30.5);
   EXPECT_EQ(monitor->power_limit_w(), 700);
   EXPECT_EQ(worker::RocmSmi::find("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
+}
+
+TEST(AmdSmi, TellsWhatTheLibraryTells) {
+  const std::string card = "GPU-30313233-3435-3637-3839-616263646566";
+  ASSERT_NE(::dlopen(TUNE_FAKE_AMD_SMI "/libamd_smi.so.26", RTLD_NOW), nullptr);
+  const auto monitor = worker::AmdSmi::find(card);
+  ASSERT_NE(monitor, nullptr);
+  const worker::Conditions now = monitor->conditions();
+  EXPECT_EQ(now.clock_mhz, 1980);
+  EXPECT_EQ(now.memory_clock_mhz, 2619);
+  EXPECT_EQ(now.power_w, 321) << "it does not tell the power of this moment";
+  EXPECT_EQ(now.temperature_c, 61);
+  EXPECT_FALSE(now.throttle);
+  EXPECT_DOUBLE_EQ(monitor->joules().value(), 30.5);
+  EXPECT_EQ(monitor->power_limit_w(), 700);
+  EXPECT_EQ(worker::AmdSmi::find("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
+  const auto other = worker::AmdSmi::find("GPU-30303030-3030-3030-6665-646362613938");
+  ASSERT_NE(other, nullptr);
+  EXPECT_FALSE(other->conditions().clock_mhz || other->conditions().power_w || other->joules()) << "it tells nothing";
 }
 
 /// A kernel on a device whose counter steps every 0.1 s, on a clock that nothing but launches moves.

@@ -10,8 +10,9 @@ namespace {
 constexpr const char* kRocmFiles[] = {"librocm_smi64.so.7", "librocm_smi64.so.6", "/opt/rocm/lib/librocm_smi64.so.7",
                                       "/opt/rocm/lib/librocm_smi64.so.6"};
 
-/// The number whose digits are the bytes of the UUID that HIP gives.
-std::optional<std::uint64_t> unique_id_in(const std::string& device_id) {
+}  // namespace
+
+std::optional<std::uint64_t> rocm_number(const std::string& device_id) {
   constexpr std::size_t kDigits = 32;
   std::string hexadecimal, digits;
   for (std::size_t i = std::min(device_id.find('-'), device_id.size()); i < device_id.size(); ++i)
@@ -23,8 +24,6 @@ std::optional<std::uint64_t> unique_id_in(const std::string& device_id) {
   const std::uint64_t id = std::strtoull(digits.c_str(), &end, 16);
   return end == digits.c_str() + digits.size() ? std::optional(id) : std::nullopt;
 }
-
-}  // namespace
 
 std::optional<RocmLibrary> RocmLibrary::open(const std::string& device_id, std::string& why) {
   void* handle = nullptr;
@@ -44,7 +43,7 @@ std::optional<RocmLibrary> RocmLibrary::open(const std::string& device_id, std::
   if (init == nullptr || count == nullptr || unique_id == nullptr || init(0) != kRocmSuccess ||
       count(&devices) != kRocmSuccess)
     return std::nullopt;
-  const auto wanted = unique_id_in(device_id);
+  const auto wanted = rocm_number(device_id);
   for (std::uint64_t id = 0; wanted && library.device_ < devices; ++library.device_)
     if (unique_id(library.device_, &id) == kRocmSuccess && id == *wanted) return library;
   why = "AMD's management library does not know the device " + device_id;

@@ -17,6 +17,10 @@ struct RocmFrequencies {
 enum RocmClock : int { kRocmSystemClock = 0, kRocmMemoryClock = 4 };
 constexpr int kRocmSuccess = 0;
 
+/// The number that AMD's libraries know a device by: its digits are the bytes of the UUID that HIP gives, which a
+/// worker's probe tells. nullopt: it is no such UUID.
+std::optional<std::uint64_t> rocm_number(const std::string& device_id);
+
 /// AMD's management library (librocm_smi64), started, and one device in it. Its functions are called by their public
 /// documentation, because its header is not on every machine; it stays open.
 class RocmLibrary {
