@@ -10,11 +10,13 @@
 //   BLOCK_SIZE_M, BLOCK_SIZE_N, BLOCK_SIZE_K   tile of C and width of a slice
 //   num_warps              waves of a block, WAVES_M of them one below the other
 //   matrix_instr_nonkdim   32 or 16: rows and columns of the instruction
-//   kpack                  a pack has 4 * kpack elements (f32: kpack), at most 16 bytes
+//   kpack                  a pack has 4 * kpack elements (f32: kpack), at most 16 bytes; e4m3 needs 2 or 4. On gfx950,
+//                          f16 and bf16 use the instructions of twice the depth from 2 on
 //   num_stages             1: a slice is loaded after the one before it was multiplied; 2 (or 0): while it is;
 //                          3: the same with two slices in LDS, and one barrier per slice less
 //   waves_per_eu           waves of a SIMD that registers must suffice for; 0: the compiler decides
-//   type_a_f16, type_a_bf16 or type_a_f32, and the same of c: 1 for the type of A and B, and of C
+//   type_a_f16, type_a_bf16, type_a_f32 or (gfx94x, gfx950) type_a_e4m3: 1 for the type of A and B
+//   type_c_f16, type_c_bf16 or type_c_f32: 1 for the type of C
 //
 // At run time, `group` (GROUP_SIZE_M) rows of tiles are walked together, column by column, and `splits` (SPLIT_K)
 // blocks share the k of a tile. k is a multiple of BLOCK_SIZE_K * splits.
@@ -43,11 +45,24 @@
 
 namespace {
 
-// What a lane gives to one instruction: kTogether neighbours along k. bf16 is handled as its bits.
-#if type_a_f32
+// What a lane gives to one instruction: kTogether neighbours along k. bf16 and e4m3 are handled as their bits.
+#if type_a_e4m3
+using Element = unsigned char;
+using Fragment = long;
+constexpr int kTogether = 8;
+#elif type_a_f32
 using Element = float;
 using Fragment = float;
 constexpr int kTogether = 1;
+#elif defined(__gfx950__) && kpack % 2 == 0
+#if type_a_f16
+using Element = _Float16;
+using Fragment = _Float16 __attribute__((__vector_size__(16)));
+#else
+using Element = short;
+using Fragment = __bf16 __attribute__((__vector_size__(16)));
+#endif
+constexpr int kTogether = 8;
 #elif type_a_f16
 using Element = _Float16;
 using Fragment = _Float16 __attribute__((__vector_size__(8)));
@@ -86,6 +101,7 @@ static_assert(matrix_instr_nonkdim == 32 || matrix_instr_nonkdim == 16,
 static_assert(num_warps % WAVES_M == 0, "every row of waves is whole");
 static_assert(BLOCK_SIZE_M % (WAVES_M * kSide) == 0 && BLOCK_SIZE_N % (kWavesN * kSide) == 0, "tiles are whole");
 static_assert(kPack * sizeof(Element) <= 16, "a pack is loaded at once");
+static_assert(kPack % kTogether == 0, "a pack is enough for an instruction");
 static_assert(BLOCK_SIZE_K % (kPack * kGroups) == 0, "every group of lanes has a pack of each round");
 static_assert(0 <= num_stages && num_stages <= 3, "there are at most two slices in LDS");
 
@@ -96,10 +112,22 @@ struct alignas(kPack * sizeof(Element)) Pack {
 };
 
 __device__ inline Sums multiply_add(Fragment a, Fragment b, Sums c) {
-#if type_a_f32 && matrix_instr_nonkdim == 32
+#if type_a_e4m3 && matrix_instr_nonkdim == 32
+  return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(a, b, c, 0, 0, 0);
+#elif type_a_e4m3
+  return __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(a, b, c, 0, 0, 0);
+#elif type_a_f32 && matrix_instr_nonkdim == 32
   return __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, c, 0, 0, 0);
 #elif type_a_f32
   return __builtin_amdgcn_mfma_f32_16x16x4f32(a, b, c, 0, 0, 0);
+#elif defined(__gfx950__) && kpack % 2 == 0 && type_a_f16 && matrix_instr_nonkdim == 32
+  return __builtin_amdgcn_mfma_f32_32x32x16_f16(a, b, c, 0, 0, 0);
+#elif defined(__gfx950__) && kpack % 2 == 0 && type_a_f16
+  return __builtin_amdgcn_mfma_f32_16x16x32_f16(a, b, c, 0, 0, 0);
+#elif defined(__gfx950__) && kpack % 2 == 0 && matrix_instr_nonkdim == 32
+  return __builtin_amdgcn_mfma_f32_32x32x16_bf16(a, b, c, 0, 0, 0);
+#elif defined(__gfx950__) && kpack % 2 == 0
+  return __builtin_amdgcn_mfma_f32_16x16x32_bf16(a, b, c, 0, 0, 0);
 #elif type_a_f16 && matrix_instr_nonkdim == 32
   return __builtin_amdgcn_mfma_f32_32x32x8f16(a, b, c, 0, 0, 0);
 #elif type_a_f16
@@ -115,10 +143,33 @@ __device__ inline Sums multiply_add(Fragment a, Fragment b, Sums c) {
 #endif
 }
 
+// The instructions of gfx94x read e4m3 as FNUZ: the same bits are half the number, and what is -0 elsewhere is NaN.
+// (NaN and -NaN of A and B become 240 and -240.)
+#if type_a_e4m3 && !defined(__gfx950__)
+constexpr float kScale = 4;
+
+__device__ inline Fragment readable(Fragment elements) {
+  constexpr unsigned long kSigns = 0x8080808080808080;
+  const unsigned long bits = static_cast<unsigned long>(elements), without = bits ^ kSigns;
+  const unsigned long others = ((without & ~kSigns) + ~kSigns) | without;  // their highest bits are set
+  return static_cast<Fragment>(bits & (others | ~kSigns));
+}
+
+__device__ inline Pack readable(Pack pack) {
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) pack.part[part] = readable(pack.part[part]);
+  return pack;
+}
+#else
+constexpr float kScale = 1;
+
+__device__ inline Pack readable(const Pack& pack) { return pack; }
+#endif
+
 /// One pack of a matrix whose rows are k long; zeros beyond its rows.
 __device__ inline Pack load(const Element* matrix, int row, int rows, int k, int at) {
   if (row >= rows) return Pack{};
-  return *reinterpret_cast<const Pack*>(matrix + static_cast<long long>(row) * k + at);
+  return readable(*reinterpret_cast<const Pack*>(matrix + static_cast<long long>(row) * k + at));
 }
 
 /// Where a pack of a slice of kRows rows is in LDS. The packs of one row, which are stored at the same time, are in
@@ -219,7 +270,7 @@ __device__ inline void store(const Sums (&sums)[kTilesM][kTilesN], Target* c, in
 #pragma unroll
       for (int s = 0; s < kSumsPerLane; ++s) {
         const int to_row = row + i * kSide + s / 4 * (4 * kGroups) + 4 * group + s % 4, to_col = col + j * kSide;
-        if (to_row < m && to_col < n) write(&c[static_cast<long long>(to_row) * n + to_col], sums[i][j][s]);
+        if (to_row < m && to_col < n) write(&c[static_cast<long long>(to_row) * n + to_col], kScale * sums[i][j][s]);
       }
 }
 

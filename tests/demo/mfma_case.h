@@ -13,6 +13,11 @@ struct CASE {
   static constexpr int rows = BLOCK_SIZE_M, cols = BLOCK_SIZE_N, threads = TUNE_GLUE(kernel_, CASE)::kThreads;
   static constexpr auto* kernel = &TUNE_GLUE(kernel_, CASE)::gemm;
   static constexpr auto* reduction = &TUNE_GLUE(kernel_, CASE)::reduce;
+#if defined(__gfx942__)
+  static constexpr bool fp8_is_fnuz = true;
+#else
+  static constexpr bool fp8_is_fnuz = false;
+#endif
   static constexpr int group = GROUP_SIZE_M, splits = SPLIT_K;
 };
 #undef gemm
@@ -35,5 +40,6 @@ struct CASE {
 #undef type_a_f16
 #undef type_a_bf16
 #undef type_a_f32
+#undef type_a_e4m3
 #undef type_c_f16
 #undef type_c_bf16

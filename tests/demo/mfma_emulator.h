@@ -10,8 +10,10 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -22,9 +24,14 @@ namespace tune::emulator {
 enum class Mistake { none, rows_of_d, columns_of_d, items_of_b, lanes_of_a };
 inline Mistake mistake = Mistake::none;
 
+using Items = std::array<float, 8>;  ///< what a lane gives to an instruction, at most
+
 struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
+
+/// How the instructions read fp8: e4m3 of gfx950 (OCP), or of gfx942 (FNUZ).
+inline bool fp8_is_fnuz = false;
 
 /// Runs the threads of one block to their end. Throws if some wait for others that do not come.
 class Block {
@@ -38,7 +45,7 @@ class Block {
 
   /// What the lanes of a wave give to an instruction; two, as some lanes may be one instruction ahead.
   struct Operands {
-    std::array<std::array<float, 4>, 64> a, b;
+    std::array<Items, 64> a, b;
   };
   Operands& operands(int wave, int parity) { return operands_.at(static_cast<std::size_t>(2 * wave + parity)); }
   int next_parity() { return fibers_[static_cast<std::size_t>(thread_)]->instructions++ % 2; }
@@ -123,10 +130,32 @@ inline float value_of(short bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(static_cast<std::uint16_t>(bits)) << 16);
 }
 
-inline std::array<float, 4> items_of(float scalar) { return {scalar}; }
+/// Stands for __bf16, which the compiler of the test does not know as a vector's element.
+using Bf16 = unsigned short;
+inline float value_of(Bf16 bits) { return value_of(static_cast<short>(bits)); }
+
+/// e4m3 by the formats' definitions: OCP "8-bit Floating Point Specification" (bias 7; S.1111.111 is NaN), and FNUZ of
+/// AMD's "MI300 Instruction Set Architecture" (bias 8; 0x80 is NaN).
+inline float value_of_e4m3(unsigned bits, bool fnuz) {
+  const unsigned exponent = bits >> 3 & 15, mantissa = bits & 7;
+  if (fnuz ? bits == 0x80 : (bits & 0x7f) == 0x7f) return std::numeric_limits<float>::quiet_NaN();
+  const int bias = fnuz ? 8 : 7;
+  const float size = exponent == 0
+                         ? std::ldexp(static_cast<float>(mantissa), 1 - bias - 3)
+                         : std::ldexp(static_cast<float>(8 + mantissa), static_cast<int>(exponent) - bias - 3);
+  return bits & 0x80 ? -size : size;
+}
+
+inline Items items_of(float scalar) { return {scalar}; }
+inline Items items_of(long eight) {
+  Items items{};
+  for (std::size_t i = 0; i < items.size(); ++i)
+    items[i] = value_of_e4m3(static_cast<unsigned>(static_cast<unsigned long>(eight) >> 8 * i & 255), fp8_is_fnuz);
+  return items;
+}
 template <typename Vector>
-std::array<float, 4> items_of(const Vector& vector) {
-  std::array<float, 4> items{};
+Items items_of(const Vector& vector) {
+  Items items{};
   for (std::size_t i = 0; i < sizeof(vector) / sizeof(vector[0]); ++i) items[i] = value_of(vector[i]);
   return items;
 }
@@ -169,12 +198,19 @@ TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x8f16, 32, 8, 4)
 TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x16f16, 16, 16, 4)
 TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x8bf16_1k, 32, 8, 4)
 TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x16bf16_1k, 16, 16, 4)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_f16, 32, 16, 8)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_f16, 16, 32, 8)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_bf16, 32, 16, 8)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_bf16, 16, 32, 8)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8, 32, 16, 8)
+TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8, 16, 32, 8)
 TUNE_MFMA(__builtin_amdgcn_mfma_f32_32x32x4bf16, 32, 4, 2)
 TUNE_MFMA(__builtin_amdgcn_mfma_f32_16x16x8bf16, 16, 8, 2)
 #undef TUNE_MFMA
 
 // What the kernel's text means on the host.
 #define __HIPCC_RTC__
+#define __bf16 tune::emulator::Bf16
 #define __global__
 #define __device__
 #define __shared__ static

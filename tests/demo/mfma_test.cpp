@@ -129,6 +129,132 @@
 #define kpack 1
 #define type_a_bf16 1
 #include "demo/mfma_case.h"
+#undef __gfx908__
+#define __gfx942__
+#define CASE FnuzOf32
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 32
+#define GROUP_SIZE_M 1
+#define SPLIT_K 2
+#define num_warps 2
+#define WAVES_M 2
+#define num_stages 3
+#define matrix_instr_nonkdim 32
+#define kpack 2
+#define type_a_e4m3 1
+#include "demo/mfma_case.h"
+#define CASE FnuzOf16
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 64
+#define GROUP_SIZE_M 2
+#define SPLIT_K 1
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 4
+#define type_a_e4m3 1
+#define type_c_bf16 1
+#include "demo/mfma_case.h"
+#undef __gfx942__
+#define __gfx950__
+#define CASE Fp8Of32
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 64
+#define GROUP_SIZE_M 2
+#define SPLIT_K 1
+#define num_warps 2
+#define WAVES_M 2
+#define num_stages 1
+#define matrix_instr_nonkdim 32
+#define kpack 4
+#define type_a_e4m3 1
+#define type_c_f16 1
+#include "demo/mfma_case.h"
+#define CASE Fp8Of16
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 32
+#define GROUP_SIZE_M 1
+#define SPLIT_K 2
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 2
+#define type_a_e4m3 1
+#include "demo/mfma_case.h"
+#define CASE DeepF16Of32
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 32
+#define GROUP_SIZE_M 2
+#define SPLIT_K 2
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 3
+#define matrix_instr_nonkdim 32
+#define kpack 2
+#define type_a_f16 1
+#include "demo/mfma_case.h"
+#define CASE DeepF16Of16
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 64
+#define GROUP_SIZE_M 1
+#define SPLIT_K 1
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 2
+#define type_a_f16 1
+#define type_c_f16 1
+#include "demo/mfma_case.h"
+#define CASE DeepBf16Of32
+#define BLOCK_SIZE_M 64
+#define BLOCK_SIZE_N 64
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 1
+#define SPLIT_K 4
+#define num_warps 1
+#define WAVES_M 1
+#define num_stages 1
+#define matrix_instr_nonkdim 32
+#define kpack 2
+#define type_a_bf16 1
+#define type_c_bf16 1
+#include "demo/mfma_case.h"
+#define CASE DeepBf16Of16
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 32
+#define GROUP_SIZE_M 2
+#define SPLIT_K 1
+#define num_warps 2
+#define WAVES_M 1
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 2
+#define type_a_bf16 1
+#include "demo/mfma_case.h"
+#define CASE ShallowF16Of950
+#define BLOCK_SIZE_M 32
+#define BLOCK_SIZE_N 32
+#define BLOCK_SIZE_K 16
+#define GROUP_SIZE_M 1
+#define SPLIT_K 1
+#define num_warps 4
+#define WAVES_M 2
+#define num_stages 2
+#define matrix_instr_nonkdim 16
+#define kpack 1
+#define type_a_f16 1
+#include "demo/mfma_case.h"
+#undef __gfx950__
 
 namespace tune::emulator::mfma_test {
 namespace {
@@ -152,6 +278,11 @@ std::vector<Element> elements_of(const std::vector<int>& numbers) {
   for (const int number : numbers) {
     if constexpr (std::is_same_v<Element, short>)
       elements.push_back(static_cast<short>(number == 0 ? 0 : number > 0 ? 0x3f80 : 0xbf80));
+    else if constexpr (std::is_same_v<Element, unsigned char>)  // some zeros are -0
+      elements.push_back(static_cast<unsigned char>(number > 0                 ? 0x38
+                                                    : number < 0               ? 0xb8
+                                                    : elements.size() % 2 == 0 ? 0x80
+                                                                               : 0));
     else
       elements.push_back(static_cast<Element>(number));
   }
@@ -165,6 +296,7 @@ float number_of(_Float16 value) { return static_cast<float>(value); }
 /// How many elements of C are wrong. A is row-major, B column-major.
 template <typename Case>
 int wrong_elements() {
+  fp8_is_fnuz = Case::fp8_is_fnuz;
   const std::vector<int> a = small_numbers(kM * kK, 1), b = small_numbers(kN * kK, 2);
   const auto a_elements = elements_of<typename Case::Element>(a), b_elements = elements_of<typename Case::Element>(b);
   std::vector<typename Case::Result> c(kM * kN);
@@ -206,7 +338,8 @@ class Mfma : public testing::Test {
 };
 
 using Cases = testing::Types<F16Of32, F16Of16, Bf16Of32, Bf16Of16, F32Of32, F32Of16, MoreThreadsThanPacks, OldBf16Of32,
-                             OldBf16Of16>;
+                             OldBf16Of16, FnuzOf32, FnuzOf16, Fp8Of32, Fp8Of16, DeepF16Of32, DeepF16Of16, DeepBf16Of32,
+                             DeepBf16Of16, ShallowF16Of950>;
 TYPED_TEST_SUITE(Mfma, Cases);
 
 TYPED_TEST(Mfma, MultipliesRight) { EXPECT_EQ(this->wrong_with(Mistake::none), 0); }
@@ -221,6 +354,16 @@ TYPED_TEST(Mfma, DependsOnWhichElementsOfAAndBMeet) {
   if (sizeof(typename TypeParam::Element) < 4) {
     EXPECT_GT(this->wrong_with(Mistake::items_of_b), kM * kN / 4);
   }
+}
+
+TEST(Emulator, ReadsBothKindsOfE4m3) {
+  EXPECT_EQ(value_of_e4m3(0x38, false), 1);
+  EXPECT_EQ(value_of_e4m3(0x7e, false), 448);
+  EXPECT_EQ(value_of_e4m3(0x01, false), std::ldexp(1.0F, -9));
+  EXPECT_EQ(value_of_e4m3(0xff, true), -240);
+  EXPECT_EQ(value_of_e4m3(0x40, true), 1);
+  EXPECT_TRUE(std::isnan(value_of_e4m3(0x80, true)));
+  EXPECT_TRUE(std::isnan(value_of_e4m3(0xff, false)));
 }
 
 TEST(Emulator, SaysWhenThreadsWaitForever) {
