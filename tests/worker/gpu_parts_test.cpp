@@ -162,6 +162,8 @@ TEST(Peak, IsWhatDataSheetsSay) {
   expect(peak_flops("sm_90", 132, 1.83e9, gemm(Type::e4m3)), 1979e12);
   expect(peak_flops("sm_80", 108, 1.41e9, gemm(Type::f16)), 312e12);
   expect(peak_flops("gfx90a", 110, 1.7e9, gemm(Type::f16)), 191e12);
+  expect(peak_flops("gfx942", 304, 2.1e9, gemm(Type::e4m3)), 2615e12);
+  expect(peak_flops("gfx950", 256, 2.4e9, gemm(Type::bf16)), 2517e12);
   EXPECT_EQ(peak_flops("gfx9999", 110, 1.7e9, gemm(Type::f16)), 0) << "not known, and not judged";
 }
 

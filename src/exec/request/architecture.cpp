@@ -16,7 +16,13 @@ constexpr Capability kCapabilities[] = {
     {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
     {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
 };
-constexpr std::string_view kWithLds64[] = {"gfx906", "gfx908", "gfx90a", "gfx942"};
+
+/// The LDS that a block may have. ROCm's "AMD GPU specifications" tell the size of a compute unit's.
+struct Lds {
+  std::string_view arch;
+  std::int64_t kib;
+};
+constexpr Lds kLds[] = {{"gfx906", 64}, {"gfx908", 64}, {"gfx90a", 64}, {"gfx942", 64}, {"gfx950", 160}};
 
 Device named(std::string_view arch) {
   Device device;
@@ -41,10 +47,10 @@ Device device_of(std::string_view arch, const Capability& capability) {
 }  // namespace
 
 std::optional<Device> device_of(std::string_view arch) {
-  if (std::ranges::find(kWithLds64, arch) != std::end(kWithLds64)) {
+  if (const auto* lds = std::ranges::find(kLds, arch, &Lds::arch); lds != std::end(kLds)) {
     Device device = named(arch);
     device.properties["warp_size"] = std::int64_t{64};
-    device.properties["max_shared_per_block"] = std::int64_t{64} * 1024;
+    device.properties["max_shared_per_block"] = lds->kib * 1024;
     return device;
   }
   if (!arch.starts_with("sm_")) return std::nullopt;

@@ -44,22 +44,26 @@ double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, st
 }
 
 /// A SIMD of a compute unit, which has four: the waves it holds, the vector registers it has for each of their lanes,
-/// and how many of these are given at a time.
+/// and how many of these are given at a time. Then the LDS of the compute unit and what is given of it at a time, in
+/// bytes.
 struct Simd {
   const char* arch;
-  std::int64_t waves, registers, unit;
+  std::int64_t waves, registers, unit, lds, lds_unit;
 };
-constexpr Simd kSimds[] = {
-    {"gfx906", 10, 256, 4}, {"gfx908", 10, 256, 4}, {"gfx90a", 8, 512, 8}, {"gfx942", 8, 512, 8}};
-constexpr std::int64_t kSimdsPerUnit = 4, kWave = 64, kLds = 65536, kLdsUnit = 512;
+constexpr Simd kSimds[] = {{"gfx906", 10, 256, 4, 65536, 512},
+                           {"gfx908", 10, 256, 4, 65536, 512},
+                           {"gfx90a", 8, 512, 8, 65536, 512},
+                           {"gfx942", 8, 512, 8, 65536, 512},
+                           {"gfx950", 8, 512, 8, 163840, 2048}};
+constexpr std::int64_t kSimdsPerUnit = 4, kWave = 64;
 constexpr std::int64_t kGroupsPerUnit = 16;  // of more than one wave: each needs a barrier
 
 double occupancy_of(const wire::KernelLaunch& launch, std::int64_t registers, std::int64_t shared, const Simd& simd) {
   const std::int64_t waves = (threads_of(launch) + kWave - 1) / kWave;
   const std::int64_t by_registers = simd.registers / std::max(simd.unit, round_up(registers, simd.unit));
   const std::int64_t most = kSimdsPerUnit * simd.waves, places = kSimdsPerUnit * std::min(simd.waves, by_registers);
-  const std::int64_t bytes = std::max(kLdsUnit, round_up(shared + launch.shared, kLdsUnit));
-  const std::int64_t groups = std::min({waves > 1 ? kGroupsPerUnit : most, places / waves, kLds / bytes});
+  const std::int64_t bytes = std::max(simd.lds_unit, round_up(shared + launch.shared, simd.lds_unit));
+  const std::int64_t groups = std::min({waves > 1 ? kGroupsPerUnit : most, places / waves, simd.lds / bytes});
   return static_cast<double>(groups * waves) / static_cast<double>(most);
 }
 

@@ -160,7 +160,7 @@ TEST_F(Build, EveryDeviceOfTheRepositoryTellsItsLimits) {
         sandbox_.tune({"k.yaml", "--dry-run", "-q", "--backend", amd ? "hip" : "cuda", "--device-file", name});
     EXPECT_EQ(result.out, "Number of valid specs: 2\n") << name << result.err;
   }
-  EXPECT_EQ(devices, 6);
+  EXPECT_EQ(devices, 7);
 }
 
 TEST_F(Build, AFileInTheFolderWinsOverAName) {
@@ -174,7 +174,7 @@ TEST_F(Build, AnUnknownDeviceListsTheKnownOnes) {
   write_cuda("S");
   const Result result = refused({"k.yaml", "--dry-run", "--device-file", "h10"});
   EXPECT_TRUE(has(result.err, "tune: error: --device-file h10: there is no file h10, and no device of this name in "));
-  EXPECT_TRUE(has(result.err, "known are a100, h100, h200, mi250x, mi300x, rtx4090\n")) << result.err;
+  EXPECT_TRUE(has(result.err, "known are a100, h100, h200, mi250x, mi300x, mi355x, rtx4090\n")) << result.err;
 }
 
 TEST_F(Build, AnArchitectureAloneTellsItsLimitsToADryRun) {

@@ -136,7 +136,7 @@ TEST_F(Shell, BashCompletesOptionsValuesAndFiles) {
   EXPECT_EQ(completed({"--keep", ""}), "folder,");
   EXPECT_EQ(completed({"--device-file", "h"}), "h100,h200,");
   EXPECT_EQ(completed({"--device-file", ""}),
-            "a100,h100,h200,mi250x,mi300x,rtx4090,folder,gemm.yaml,two words.yaml,sizes.yml,");
+            "a100,h100,h200,mi250x,mi300x,mi355x,rtx4090,folder,gemm.yaml,two words.yaml,sizes.yml,");
   EXPECT_EQ(completed({"--yaml", "gemm.yaml", "folder/"}), "folder/best.yaml,");
   EXPECT_EQ(completed({"--output", "no"}), "notes.txt,");
 }
@@ -190,7 +190,7 @@ TEST_F(Shell, FishCompletes) {
   EXPECT_EQ(offered("--dry"), "--dry-run\n");
   EXPECT_EQ(offered("audit --max-f"), "--max-flips\n");
   EXPECT_EQ(offered("--simulate o"), "old.jsonl\n");
-  EXPECT_EQ(offered("--device-file mi"), "mi250x\nmi300x\n");
+  EXPECT_EQ(offered("--device-file mi"), "mi250x\nmi300x\nmi355x\n");
   EXPECT_EQ(offered("--device-file g"), "gemm.yaml\n");
   EXPECT_EQ(offered("completion z"), "zsh\n");
   EXPECT_EQ(offered("aud"), "audit\n");

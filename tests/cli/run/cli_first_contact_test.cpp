@@ -141,7 +141,7 @@ TEST_F(FirstContact, ADeviceOfAnotherBackendIsRefused) {
           "are a100, h100, h200, rtx4090\n");
   refused({"k.yaml", "--dry-run", "--backend", "hip", "--device-file", "h100"},
           "--device-file: NVIDIA H100 80GB HBM3 (sm_90a) is no device for the hip backend; those that are known for it "
-          "are mi250x, mi300x\n");
+          "are mi250x, mi300x, mi355x\n");
   sandbox_.write("host.yaml", "name: host\ndriver: '1'\narch: x86_64\nproperties: {cores: 2}\n");
   refused({"k.yaml", "--dry-run", "--device-file", "host.yaml"}, "--device-file: host (x86_64) is no device for the ");
   sandbox_.write_gemm();

@@ -65,7 +65,10 @@ TEST(Occupancy, IsWhatLlvmSaysOfAmdsRegisters) {
   EXPECT_EQ(on("gfx90a", 256, 256), 0.25);
 }
 
-TEST(Occupancy, OfTheMi300XIsThatOfItsPredecessor) { EXPECT_EQ(on("gfx942", 256, 84), on("gfx90a", 256, 84)); }
+TEST(Occupancy, OfLaterDevicesIsThatOfTheirPredecessor) {
+  EXPECT_EQ(on("gfx942", 256, 84), on("gfx90a", 256, 84));
+  EXPECT_EQ(on("gfx950", 256, 84), on("gfx90a", 256, 84));
+}
 
 TEST(Occupancy, TuringReservesNoSharedMemory) {
   Device device = hopper();
@@ -80,6 +83,8 @@ TEST(Occupancy, TuringReservesNoSharedMemory) {
 TEST(Occupancy, OnAmdsDevicesLdsAndGroupsLimitIt) {
   EXPECT_EQ(on("gfx90a", 256, 32, 16384), 0.5);
   EXPECT_EQ(on("gfx90a", 256, 32, 16385), 0.375);
+  EXPECT_EQ(on("gfx950", 256, 32, 40960), 0.5);
+  EXPECT_EQ(on("gfx950", 256, 32, 40961), 0.375);
   EXPECT_EQ(on("gfx906", 128, 16), 0.8);
   EXPECT_EQ(on("gfx906", 64, 16), 1);
 }
