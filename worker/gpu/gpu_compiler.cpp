@@ -16,7 +16,14 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
+GpuCompilerLibrary open_library() {
+  if (const auto chosen = gpu::chosen_library()) return *chosen;
+  return GpuCompilerLibrary::open();
+}
+
 }  // namespace
+
+GpuCompiler::GpuCompiler() : library_(open_library()) {}
 
 void GpuCompiler::check(gpu::CompilerStatus status) const {
   if (status != gpu::kCompiled) throw std::runtime_error(fmt::format("{}: {}", version(), library_.error_text(status)));
@@ -26,7 +33,8 @@ GpuCompiler::Result GpuCompiler::compile(const std::string& path, const std::str
                                          const std::vector<std::string>& options,
                                          const std::vector<Header>& headers) const {
   // hipRTC 5.2 aborts the process over an architecture that it does not know.
-  if (const auto known = architectures(); std::find(known.begin(), known.end(), arch) == known.end())
+  const auto known = architectures();
+  if (!known.empty() && std::find(known.begin(), known.end(), arch) == known.end())
     throw std::runtime_error(
         fmt::format("{} cannot build for '{}'; it knows {}", version(), arch, fmt::join(known, " ")));
   std::vector<const char*> texts, names;

@@ -20,7 +20,7 @@ class GpuCompiler {
   };
 
   /// Throws std::runtime_error if there is no compiler.
-  GpuCompiler() : library_(GpuCompilerLibrary::open()) {}
+  GpuCompiler();
 
   std::string version() const { return gpu::version(library_); }  ///< `NVRTC 13.0`
   /// `sm_75`, ..., `sm_90`, `sm_90a`, ..., or `gfx906`, ...

@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,12 @@ Status launch(const worker::GpuDriver& driver, const worker::GpuLaunch& launch, 
 /// Makes lines of the L2 cache that a kernel has asked to keep like any others.
 Status forget_kept_lines(const worker::GpuDriver& driver);
 
+/// A compiler that the user has chosen instead of the vendor's library, by the functions of the latter; nullopt: none.
+/// Throws std::runtime_error if it is not there.
+std::optional<worker::GpuCompilerLibrary> chosen_library();
 /// Everything that tells this compiler from others: `NVRTC 13.0`.
 std::string version(const worker::GpuCompilerLibrary& compiler);
+/// Empty: it does not tell.
 std::vector<std::string> architectures(const worker::GpuCompilerLibrary& compiler);
 /// Folders of headers that a kernel finds without being told.
 std::vector<std::string> includes(const worker::GpuCompilerLibrary& compiler);

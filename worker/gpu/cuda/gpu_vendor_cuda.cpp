@@ -115,6 +115,8 @@ Status launch(const worker::GpuDriver& driver, const worker::GpuLaunch& launch, 
 
 Status forget_kept_lines(const worker::GpuDriver& driver) { return driver.forget_persisting(); }
 
+std::optional<worker::GpuCompilerLibrary> chosen_library() { return std::nullopt; }
+
 std::string version(const worker::GpuCompilerLibrary& compiler) {
   const auto [major, minor] = numbers_of_version(compiler);
   return fmt::format("NVRTC {}.{}", major, minor);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "gpu/gpu_vendor.h"
+#include "gpu/hip/gpu_command_hip.h"
 #include "wire/code_object.h"
 
 namespace tune::gpu {
@@ -66,6 +67,7 @@ Status forget_kept_lines(const worker::GpuDriver&) { return kSuccess; }  // ther
 
 /// hipRTC's own version number has been 9.0 for years; the library's file name has ROCm's.
 std::string version(const worker::GpuCompilerLibrary& compiler) {
+  if (!chosen_compiler().empty()) return version_of_chosen_compiler();
   std::error_code error;
   const auto file = std::filesystem::canonical(compiler.path, error);
   return fmt::format("hipRTC of {}", (error ? compiler.path : file).filename().string());
