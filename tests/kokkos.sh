@@ -1,12 +1,14 @@
 #!/bin/bash
 # Tries libtune_kokkos.so with a real Kokkos: the one in Debian's source package of Trilinos (166 MB), with tuning on.
-# Run it in a build of any preset: tests/kokkos.sh [BUILD_FOLDER]. It needs the network once, no rights,
-# and about two minutes on two cores; what it downloads and builds is kept in BUILD_FOLDER/kokkos.
+# Run it in a build of any preset: tests/kokkos.sh [BUILD_FOLDER [KOKKOS]]. KOKKOS is the folder of another version's
+# source. It needs the network once, no rights, and about two minutes on two cores; what it downloads and builds is kept
+# in BUILD_FOLDER/kokkos, or BUILD_FOLDER/kokkos-NAME for a folder NAME.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
 build=$(realpath "${1:-build/dev}")
-work=$build/kokkos
+given=${2:+$(realpath "$2")}
+work=$build/kokkos${given:+-$(basename "$given")}
 mkdir -p "$work" && cd "$work"
 
 fetch() {
@@ -18,6 +20,7 @@ fetch() {
     tar xzf trilinos_*.orig.tar.gz --wildcards --strip-components=2 '*/packages/kokkos/*' && rm -f trilinos_*
 }
 
+[ -z "$given" ] || ln -sfn "$given" kokkos
 [ -d kokkos ] || fetch || { echo "SKIPPED: the source package trilinos cannot be had here"; exit 77; }
 if [ ! -f installed/lib/cmake/Kokkos/KokkosConfig.cmake ]; then
   cmake -S kokkos -B library -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_CXX_STANDARD=17 \
@@ -40,17 +43,19 @@ check() {  # FIRST-LINE OUTPUT
   expect "$1" "$2"
   expect "last: tree 8 0.3 64, tile 4 32 within 3" "$2"
 }
-export KOKKOS_PROFILE_LIBRARY=$build/lib/libtune_kokkos.so TUNE_KOKKOS_DB=$work/results.yaml
+tool=$build/lib/libtune_kokkos.so
+export KOKKOS_TOOLS_LIBS=$tool KOKKOS_PROFILE_LIBRARY=$tool TUNE_KOKKOS_DB=$work/results.yaml  # the latter: before 4.0
 ./application variables > one.txt
 check "first: list 1 0.0 8, tile 1 1 within 1" one.txt
 before=$(wc -l < results.yaml.turns)
 ./application variables > two.txt
 check "first: tree 8 0.3 64, tile 4 32 within 3" two.txt
 [ "$(wc -l < results.yaml.turns)" = "$before" ] || { echo "FAILED: the second run searched"; exit 1; }
-env -u KOKKOS_PROFILE_LIBRARY -u TUNE_KOKKOS_DB ./application variables --kokkos-tools-library="$KOKKOS_PROFILE_LIBRARY" \
+untuned=(env -u KOKKOS_TOOLS_LIBS -u KOKKOS_PROFILE_LIBRARY -u TUNE_KOKKOS_DB)
+"${untuned[@]}" ./application variables --kokkos-tools-libs="$tool" --kokkos-tools-library="$tool" \
   --kokkos-tools-args="db=$TUNE_KOKKOS_DB" > three.txt
 check "first: tree 8 0.3 64, tile 4 32 within 3" three.txt
-env -u KOKKOS_PROFILE_LIBRARY -u TUNE_KOKKOS_DB ./application variables > none.txt
+"${untuned[@]}" ./application variables > none.txt
 expect "last: list 1 0.0 8, tile 1 1 within 1" none.txt
 echo "variables of all kinds, nested contexts and a 2-D tile converge, and the next run begins with the best"
 

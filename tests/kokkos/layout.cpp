@@ -14,6 +14,12 @@ namespace tools = tune::tools;
   static_assert(offsetof(ours, our_member) == offsetof(theirs, their_member) && \
                     sizeof(ours::our_member) == sizeof(theirs::their_member),   \
                 #theirs "." #their_member)
+/// Kokkos' structure of a goal, whose name was misspelled in versions before 4.6: what the function takes that declares
+/// one.
+template <typename Goal>
+Goal goal_of(void (*)(std::size_t, Goal));
+using TheirGoal = decltype(goal_of(Kokkos_Tools_optimizationGoalDeclarationFunction{}));
+
 #define SAME_NUMBER(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs), #theirs)
 
 using Union = Kokkos_Tools_VariableValue_ValueUnion;
@@ -47,9 +53,9 @@ SAME_PLACE(tools::VariableValue, id, Kokkos_Tools_VariableValue, type_id);
 SAME_PLACE(tools::VariableValue, value, Kokkos_Tools_VariableValue, value);
 SAME_PLACE(tools::VariableValue, info, Kokkos_Tools_VariableValue, metadata);
 
-SAME_SIZE(tools::Goal, Kokkos_Tools_OptimzationGoal);
-SAME_PLACE(tools::Goal, id, Kokkos_Tools_OptimzationGoal, type_id);
-SAME_PLACE(tools::Goal, direction, Kokkos_Tools_OptimzationGoal, goal);
+SAME_SIZE(tools::Goal, TheirGoal);
+SAME_PLACE(tools::Goal, id, TheirGoal, type_id);
+SAME_PLACE(tools::Goal, direction, TheirGoal, goal);
 SAME_SIZE(tools::Settings, Kokkos_Tools_ToolSettings);
 SAME_PLACE(tools::Settings, requires_global_fencing, Kokkos_Tools_ToolSettings, requires_global_fencing);
 SAME_SIZE(tools::Actions, Kokkos_Tools_ToolProgrammingInterface);
