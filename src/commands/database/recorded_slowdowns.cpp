@@ -58,10 +58,16 @@ void put_in_order(std::vector<Setting>& params, const std::vector<Setting>& orde
   });
 }
 
+/// Whether the sizes are parameters of a program that has no problem of its own.
+bool is_of_parameters(const database::ResultGroup& group) {
+  return group.backend == to_text(Backend::program) && !group.problem.contains("layout_a");
+}
+
 /// The times of one size in a recording; nothing of a configuration that failed or that the recording has no time of.
 std::vector<Timed> times_of(const recording::Recording& recording, const database::ResultGroup& group,
                             const database::Sizes& sizes, const database::TunedResult& result) {
   const Backend backend = config::parse_backend(group.backend).value_or(Backend::program);
+  const bool by_parameters = is_of_parameters(group);
   std::vector<Timed> times;
   for (const recording::RecordedTrial& trial : recording.trials) {
     const auto* measurement = std::get_if<Measurement>(&trial.outcome);
@@ -69,7 +75,7 @@ std::vector<Timed> times_of(const recording::Recording& recording, const databas
     Timed timed{{trial.settings, measurement->build.artifact_hash, {}}, {}, measurement->timing.median, {}};
     if (!measurement->build.key.empty())
       timed.configuration.store_path = measurement->build.key + "/" + wire::artifact_name(backend);
-    if (backend == Backend::program) {
+    if (by_parameters) {
       database::ResultKey of_trial;
       database::set_problem(of_trial, {}, {}, timed.configuration.params);
       if (of_trial.sizes != sizes) continue;
@@ -129,11 +135,12 @@ class TableMaker {
 
  private:
   std::vector<Timed> find_times(const database::Sizes& sizes, const database::TunedResult& result) {
-    const bool is_program = group_->backend == to_text(Backend::program);
-    const std::string problem = is_program ? "" : recorded_problem(*group_, sizes);
+    const bool any_problem = is_of_parameters(*group_);
+    const std::string problem = any_problem ? "" : recorded_problem(*group_, sizes);
     for (const recording::Recording& recording : *recordings_) {
       const bool same_device = recording.device.name.empty() || recording.device.name == group_->device.name;
-      if (recording.kernel != group_->kernel || recording.problem != problem || !same_device) continue;
+      const bool same_problem = any_problem || recording.problem == problem;
+      if (recording.kernel != group_->kernel || !same_problem || !same_device) continue;
       std::vector<Timed> times = times_of(recording, *group_, sizes, result);
       if (is_other_code(times, result)) {
         found_.notes.push_back(line_with_escapes(

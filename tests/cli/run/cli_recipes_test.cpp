@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <regex>
+#include <sstream>
 
 #include "platform/store/store.h"
 #include "support/cli.h"
@@ -109,6 +112,84 @@ TEST(Triton, SaysWhatIsMissing) {
       sandbox.tune({std::string(TUNE_SOURCE_DIR) + "/configs/program_triton.yaml", "--max-evals", "1"});
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "install it: pip install torch triton")) << result.out;
+}
+
+bool has_cute_dsl() {
+  return std::system(
+             "python3 -c 'import importlib.util as i, numpy, cutlass.cute; i.find_spec(\"cutlass.operators\").origin' "
+             "> /dev/null 2>&1") == 0;
+}
+
+// The kernels are compiled without a GPU; nothing runs them.
+TEST(CuteDsl, TheProgramOfTheRepositoryCompilesEachKeyOnceForAllSizes) {
+  if (!has_cute_dsl()) GTEST_SKIP() << "nvidia-cutlass-dsl, nvidia-cutlass-operators and numpy are not installed";
+  Sandbox sandbox;
+  const auto build = [&](const std::string& m) {
+    return sandbox.tune({std::string(TUNE_SOURCE_DIR) + "/configs/program_cute.yaml", "--build-only", "--filter",
+                         "TILE_M=128", "--filter", "TILE_N=256", "--filter", "CLUSTER_M=2", "--filter", "CLUSTER_N=1",
+                         "-m", m, "-n", "256", "-k", "512"});
+  };
+  EXPECT_TRUE(has(build("4096").out, "Number of valid built specs: 2 (out of 2)"));
+  EXPECT_EQ(sandbox.artifacts(), 2);
+  EXPECT_TRUE(has(build("72").out, "Number of valid built specs: 2 (out of 2)"));
+  EXPECT_EQ(sandbox.artifacts(), 2) << "of another size it is the same code";
+}
+
+TEST(CuteDsl, SaysWhatIsMissing) {
+  if (has_cute_dsl()) GTEST_SKIP() << "all of it is installed";
+  Sandbox sandbox;
+  const Result result = sandbox.tune({std::string(TUNE_SOURCE_DIR) + "/configs/program_cute.yaml", "--max-evals", "1"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "install it: pip install nvidia-cutlass-dsl nvidia-cutlass-operators numpy"))
+      << result.out;
+}
+
+/// The lines of docs/coming-from.md between one that begins like this and the end of its block.
+std::vector<std::string> commands_of_the_manual(const std::string& first) {
+  const std::string page = platform::read_file(TUNE_SOURCE_DIR "/docs/coming-from.md");
+  std::vector<std::string> lines;
+  for (std::size_t at = page.find(first); page.compare(at, 3, "```") != 0; at = page.find('\n', at) + 1)
+    lines.push_back(page.substr(at, page.find('\n', at) - at));
+  return lines;
+}
+
+// The manual's commands for a loop of CuTe DSL's guide, with a program whose times are known.
+TEST(Recipes, AKeyOfPowersOfTwoIsValidatedOnSizesThatWereTuned) {
+  Sandbox sandbox;
+  const fs::path program =
+      sandbox.write("bench.sh",
+                    "#!/bin/sh\n"  // T=2 is the better one from 256 on
+                    "time=3; [ $1 -ge 256 ] && [ $2 = 2 ] && time=2; [ $1 -lt 256 ] && [ $2 = 1 ] && "
+                    "time=2\necho \"{\\\"time\\\": 0.00$time, \\\"iters\\\": 9}\"\n");
+  fs::permissions(program, fs::perms::owner_all);
+  sandbox.write("bench.yaml",
+                "name: bench\nfile: bench.sh\nbuild: {command: [sh, -c, 'cp \"$0\" \"$1\" && echo \"# $2\" >> \"$1\"', "
+                "'{file}', '{binary}', '{defines}']}\nrun: ['{binary}', '{M}', "
+                "'{T}']\nproblem: {gemm: {m: 64, n: 64, k: 64}}\n"
+                "let: {M: m}\nparams: {T: [1, 2]}\n");
+  sandbox.write("sizes.yaml",
+                "- {M: 96, N: 64, K: 64}\n- {M: 128, N: 64, K: 64}\n- {M: 200, N: 64, K: 64}\n"
+                "- {M: 256, N: 64, K: 64}\n");
+  const auto commands = commands_of_the_manual("tune configs/program_cute.yaml --shapes ");
+  ASSERT_EQ(commands.size(), 2u);
+  Result result;
+  for (std::string command : commands) {
+    command = std::regex_replace(command, std::regex("configs/program_cute"), "bench");
+    command = std::regex_replace(command, std::regex("configs/h200/hopper_shapes"), "sizes");
+    std::istringstream text(command);
+    std::vector<std::string> words(std::istream_iterator<std::string>(text), {});
+    words.erase(words.begin());
+    result = sandbox.tune(words);
+    EXPECT_EQ(result.code, 0) << command << result.out << result.err;
+  }
+  EXPECT_EQ(result.out,
+            "slowdown  sizes -> by the key\n"
+            "   1.000  m=96 n=64 k=64 -> m=128 n=64 k=64\n"
+            "   1.000  m=128 n=64 k=64 -> m=128 n=64 k=64\n"
+            "   1.500  m=200 n=64 k=64 -> m=256 n=64 k=64\n"
+            "   1.000  m=256 n=64 k=64 -> m=256 n=64 k=64\n"
+            "4 of 4 sizes find a result by the key: mean slowdown 1.125, worst 1.500\n");
+  EXPECT_EQ(sandbox.artifacts(), 2) << "what only run: gives the program does not make builds of their own";
 }
 
 }  // namespace
