@@ -224,10 +224,14 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
 std::vector<std::string> values_not_in_source(const Plan& plan, const Source& source) {
   std::vector<std::string> names;
   const Node* let = source.root.find("let");
-  if (let == nullptr || plan.kernel.empty()) return names;
-  Uses uses(plan, source);
-  for (const Entry& entry : let->entries)
-    if (!uses.may_be_in_source(entry.key.text, As::beginning)) names.push_back(entry.key.text);
+  if (let == nullptr || plan.file.empty()) return names;
+  Uses source_uses(plan, source);
+  for (const Entry& entry : let->entries) {
+    // Programs may take their definitions as they come; what `run` gives them they know in another way.
+    const bool may_be_left_out = !plan.kernel.empty() || uses(plan.build.run, entry.key.text);
+    if (may_be_left_out && !source_uses.may_be_in_source(entry.key.text, As::beginning))
+      names.push_back(entry.key.text);
+  }
   return names;
 }
 

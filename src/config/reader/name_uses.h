@@ -13,8 +13,8 @@ namespace tune::config {
 void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnostics& diagnostics);
 
 /// The names of `let` that neither the kernel's source nor a flag mentions: it is compiled without them, so that what
-/// is computed for the launch from a size of the problem does not make a build of its own. None where that cannot be
-/// known.
+/// is computed for the launch from a size of the problem does not make a build of its own; of a program only names that
+/// `run` gives it. None where that cannot be known.
 std::vector<std::string> values_not_in_source(const Plan& plan, const Source& source);
 
 }  // namespace tune::config
