@@ -1,6 +1,7 @@
 #include "gpu/hip/gpu_command_hip.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -132,7 +133,10 @@ std::string version_of_chosen_compiler() {
   if (!finished.exit.clean())
     throw std::runtime_error(
         fmt::format("HIPCXX: {} --version: {}", chosen_compiler().front(), platform::to_text(finished.exit)));
-  return finished.output.substr(0, finished.output.find('\n'));
+  const std::vector<std::string> command = chosen_compiler();
+  const std::string version = finished.output.substr(0, finished.output.find('\n'));
+  if (command.size() == 1) return version;
+  return fmt::format("{} ({})", version, fmt::join(command.begin() + 1, command.end(), " "));
 }
 
 std::optional<worker::GpuCompilerLibrary> chosen_library() try {
