@@ -230,13 +230,21 @@ class JournalReader {
     printed_.insert_or_assign(runs_.size(), std::move(printed));
   }
 
+  /// Specs whose values are written the same, such as 1 and "1", share a trial.
+  static bool are_alike(const Spec& spec, const std::vector<Setting>& recorded) {
+    return std::ranges::all_of(recorded, [&](const Setting& setting) {
+      const auto found = std::ranges::find(spec.params, setting.name, &Setting::name);
+      return found != spec.params.end() && key_text(found->value) == key_text(setting.value);
+    });
+  }
+
   /// The spec as it was in the grid of a run: the record of its trial may be of an earlier grid, and does not tell the
   /// order of the parameters.
   static Spec numbered(const Space& space, std::int64_t mesh_idx, const Spec& recorded) {
     const auto size = space.product_size();
     const bool is_numbered = mesh_idx >= 0 && (!size || mesh_idx < *size);
     const auto point = space.point(is_numbered ? Spec{mesh_idx, {}} : Spec{-1, recorded.params});
-    if (!point || !holds(space.spec(*point), recorded.params))
+    if (!point || !are_alike(space.spec(*point), recorded.params))
       throw wire::Malformed(fmt::format("its spec {} is not what was tried under this number", mesh_idx));
     return space.spec(*point);
   }

@@ -305,6 +305,15 @@ TEST_F(Show, WhatIsNoRunIsRefused) {
   expect_refusal({"show", "begun"}, "tune: error: begun.jsonl: the recording holds no trial");
 }
 
+TEST_F(Show, ValuesThatAreWrittenTheSameAreAllThere) {
+  sandbox_.write_script("{T: [1, '1', 2]}");
+  out({"bench.yaml", "--output", "all"});
+  const Result shown = tune({"show", "all"});
+  EXPECT_FALSE(has(shown.err, "not a valid record")) << shown.err;
+  for (const char* row : {"        0 bench/T=1 ", "        1 bench/T=1 ", "        2 bench/T=2 "})
+    EXPECT_TRUE(has(shown.out, row));
+}
+
 class Cache : public Show {
  protected:
   void build(const Words& more = {}) const {
