@@ -27,7 +27,7 @@
 #define OPERAND "bf16"
 #endif
 
-#include "gemm_tiles.cuh"
+#include "hopper/tiles.cuh"
 
 namespace {
 

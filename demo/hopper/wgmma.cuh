@@ -4,7 +4,7 @@
 // An operand lies in shared memory as the TMA writes it with a swizzle of 128 bytes: its rows have 128 bytes of k each,
 // one behind the other. One instruction takes 32 bytes of k, which are 16 elements of bf16 or f16, or 32 of e4m3.
 #pragma once
-#include "../gemm_tiles.cuh"
+#include "tiles.cuh"
 
 #if type_a_e4m3
 #define SHAPE_K "k32.f32.e4m3.e4m3"

@@ -3,7 +3,7 @@
 #include "ptx.cuh"
 
 #define pack pack_by_instruction
-#include "gemm_tiles.cuh"
+#include "tiles.cuh"
 #undef pack
 
 namespace {
