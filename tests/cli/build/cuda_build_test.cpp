@@ -68,6 +68,20 @@ bool is_cuda(const fs::path& yaml) {
          fs::exists(yaml.parent_path() / match[1].str()) && text.find("kernel:") != std::string::npos;
 }
 
+// Whoever takes the kernels for Hopper into a repository of his own copies one folder.
+TEST_F(CudaBuild, TheKernelsForHopperAreOneFolder) {
+  const fs::path source = TUNE_SOURCE_DIR, copy = sandbox_.folder() / "demo/hopper";
+  fs::create_directories(copy.parent_path());
+  fs::copy(source / "demo/hopper", copy);
+  const fs::path yaml = sandbox_.write("configs/hopper.yaml", platform::read_file(source / "configs/hopper_bf16.yaml"));
+  for (const char* kernel : {"gemm", "gemv"}) {
+    const Result result = build({yaml.string(), "--device-file", "h200", "--max-evals", "1", "-m", "1", "-n", "4096",
+                                 "-k", "4096", "--param", std::string("KERNEL:") + kernel});
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    EXPECT_TRUE(has(result.out, "Number of valid built specs: 1 (out of 1)\n"));
+  }
+}
+
 TEST_F(CudaBuild, EveryTuningFileOfTheRepositoryBuilds) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(TUNE_SOURCE_DIR) / "configs")) {
