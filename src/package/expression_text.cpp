@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "model/expression/operators.h"
 
 namespace tune::package {
 namespace {
 
-/// The function of integer.h that does what the operator does.
+constexpr const char* kOnlyNumbers = "let numbers depend on them, such as '1 if m > 64 else 2', and nothing else";
+
+/// The function of number.h that does what the operator does.
 const char* function_of(Op op) {
   switch (op) {
     case Op::negate:
@@ -25,6 +29,8 @@ const char* function_of(Op op) {
       return "subtract";
     case Op::multiply:
       return "multiply";
+    case Op::divide:
+      return "divide";
     case Op::floor_divide:
       return "floor_divide";
     case Op::modulo:
@@ -51,21 +57,26 @@ const char* function_of(Op op) {
       return "not_equal";
     default:
       throw NotPackaged(
-          fmt::format("'{}' of values that depend on the sizes or the device is not known to packages; "
-                      "they compute with integers (a quotient is written //)",
-                      operator_of(op).text));
+          fmt::format("'{}' of values that depend on the sizes or the device is not known to packages; {}",
+                      operator_of(op).text, kOnlyNumbers));
   }
 }
 
 }  // namespace
 
+std::string ExpressionText::number(double real) {
+  if (!std::isfinite(real)) throw NotPackaged("a number that is not finite is not known to packages");
+  return fmt::format("Number::of_real({:a})", real);
+}
+
 std::string ExpressionText::constant(const Computed& value) const {
-  if (value.fault) return "Integer::fault()";
+  if (value.fault) return "Number::fault()";
+  if (value.cell.tag == Cell::Tag::real) return number(value.cell.real);
   if (!value.cell.is_integral())
-    throw NotPackaged(
-        "a text, a pair or a number with a fraction beside values that depend on the sizes or the device is not known "
-        "to packages; they compute with integers");
-  if (value.cell.integer == INT64_MIN) return "Integer(INT64_MIN)";
+    throw NotPackaged(fmt::format(
+        "a text or a pair beside values that depend on the sizes or the device is not known to packages; {}",
+        kOnlyNumbers));
+  if (value.cell.integer == INT64_MIN) return "Number(INT64_MIN)";
   return fmt::format("{}", value.cell.integer);
 }
 

@@ -13,8 +13,7 @@ class NotPackaged : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Writes terms as C++ that calls the functions of files/integer.h.in: integers, as sizes and what follows from them
-/// are. Throws NotPackaged for a term of another kind that is not a constant.
+/// Writes terms as C++ that calls the functions of files/number.h.in. Throws NotPackaged for texts and pairs.
 class ExpressionText {
  public:
   explicit ExpressionText(const ExpressionGraph& graph) : graph_(&graph) {}
@@ -23,6 +22,7 @@ class ExpressionText {
   void name(int term, std::string name) { names_.try_emplace(term, std::move(name)); }
   bool has_name(int term) const { return names_.contains(term); }
   std::string of(int term) const;
+  static std::string number(double real);
 
  private:
   std::string constant(const Computed& value) const;

@@ -52,7 +52,7 @@ class PackageWriter {
     set_words();
     put("src/table.cpp", table);
     put("include/tuned_" + package_->name + ".h", kHeader);
-    put("src/integer.h", kInteger);
+    put("src/number.h", kNumber);
     put("src/planner.h", kPlanner);
     put("src/find.cpp", kFind);
     if (gemm_ != nullptr) {

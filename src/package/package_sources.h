@@ -4,7 +4,7 @@ namespace tune::package {
 
 // The files in files/, which CMake puts into the program. Words between @ are filled in when a package is written.
 extern const char* const kHeader;
-extern const char* const kInteger;
+extern const char* const kNumber;
 extern const char* const kPlanner;
 extern const char* const kDriver;
 extern const char* const kFind;

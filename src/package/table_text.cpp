@@ -107,10 +107,10 @@ class TableWriter {
     const auto add = [&](int matrix, Layout layout, int rows, int cols) {
       const char letter = "abc"[matrix];
       const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      text += fmt::format("[[maybe_unused]] Integer tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n",
+      text += fmt::format("[[maybe_unused]] Number tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n",
                           letter, inner);
       text += fmt::format(
-          "[[maybe_unused]] Integer tight_stride_{}(const std::int64_t* sizes) {{\n  return "
+          "[[maybe_unused]] Number tight_stride_{}(const std::int64_t* sizes) {{\n  return "
           "add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
           letter, outer, 4 + matrix, inner);
     };
@@ -126,7 +126,7 @@ class TableWriter {
       text += fmt::format("  all[{}] = sizes.{};\n", i, member_of(numbers_->sizes[i]));
       if (gemm_ != nullptr && i >= kDistances)
         text += fmt::format(
-            "  if (all[{0}] == 0) {{\n    const Integer tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
+            "  if (all[{0}] == 0) {{\n    const Number tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
             "tight.value : -1;\n  }}\n",
             i, numbers_->sizes[i]);
     }
@@ -168,7 +168,7 @@ class TableWriter {
     add(2, gemm_->layout_c, 0, 1, gemm_->c);
     const int inner = gemm_->layout_c == Layout::row ? 1 : 0;
     return fmt::format(
-        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Integer bytes = multiply({}, "
+        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Number bytes = multiply({}, "
         "sizes[{}]);  // of the bias\n{}  return bytes.valid ? bytes.value : -1;\n}}\n\n"
         "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
         "return "

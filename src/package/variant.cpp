@@ -80,7 +80,7 @@ class FunctionWriter {
         numbers_(&numbers),
         text_(graph_) {}
 
-  std::string write(const std::string& name) {
+  std::string write(const std::string& name) try {
     give_names_meaning();
     for (std::size_t i = 0; i < numbers_->sizes.size(); ++i) text_.name(size_term(i), size_name(i));
     take_mapping();
@@ -93,6 +93,8 @@ class FunctionWriter {
     for (const int size : used_) declare(text, size);
     for (const std::string& line : lines_) text += "  " + line + "\n";
     return text + "}\n\n";
+  } catch (const NotPackaged& why) {
+    throw NotPackaged(where_.empty() ? why.what() : where_ + ": " + why.what());
   }
 
  private:
@@ -107,9 +109,9 @@ class FunctionWriter {
 
   void declare(std::string& text, int variable) const {
     if (variable < sizes())
-      text += fmt::format("  const Integer {} = sizes[{}];\n", size_name(static_cast<std::size_t>(variable)), variable);
+      text += fmt::format("  const Number {} = sizes[{}];\n", size_name(static_cast<std::size_t>(variable)), variable);
     else
-      text += fmt::format("  const Integer {} = facts[{}];\n", fact_name(variable - sizes()), variable - sizes());
+      text += fmt::format("  const Number {} = facts[{}];\n", fact_name(variable - sizes()), variable - sizes());
   }
   std::string fact_name(int fact) const {
     return "device_" + identifier_of(numbers_->facts[static_cast<std::size_t>(fact)]);
@@ -187,6 +189,7 @@ class FunctionWriter {
     for (const Derived& derived : mapping().derived) {
       const int term = graph_.add(derived.expression, meaning_);
       meaning_[static_cast<std::size_t>(*plan_->space.names().find(derived.name))] = term;
+      where_ = "let: " + derived.name;
       if (!is_constant(term)) compute(derived.name, term);
       const Setting& value = *std::ranges::find(values, derived.name, &Setting::name);
       if (!is_constant(term) && is_compiled(value)) compiled(derived.name, write(term), value.value);
@@ -196,6 +199,7 @@ class FunctionWriter {
     for (const Constraint& constraint : mapping().constraints) {
       const int term = graph_.add(constraint.expression, meaning_);
       if (is_constant(term) && graph_[term].value.is_true()) continue;
+      where_ = constraint.place.empty() ? "constraints" : fmt::format("the constraint at {}", constraint.place);
       lines_.push_back(fmt::format("planner.require({}, {});", write(term), literal(constraint.reason)));
     }
   }
@@ -209,34 +213,33 @@ class FunctionWriter {
   void compute(const std::string& name, int term) {
     if (graph_[term].kind == Term::Kind::variable || text_.has_name(term)) return;
     const std::string called = "let_" + identifier_of(name);
-    std::string value;
-    try {
-      value = write(term);
-    } catch (const NotPackaged& why) {
-      throw NotPackaged(fmt::format("let: {}: {}", name, why.what()));
-    }
-    lines_.push_back(fmt::format("[[maybe_unused]] const Integer {} = {};", called, value));
+    lines_.push_back(fmt::format("[[maybe_unused]] const Number {} = {};", called, write(term)));
     text_.name(term, called);
   }
 
   void compiled(const std::string& name, const std::string& text, const Value& value) {
     const auto* integer = std::get_if<std::int64_t>(&value);
     const auto* boolean = std::get_if<Bool>(&value);
-    if (integer == nullptr && boolean == nullptr)
-      throw NotPackaged(fmt::format("{} is compiled in, depends on the sizes or the device, and is no integer", name));
-    const std::int64_t built = integer != nullptr ? *integer : boolean->value ? 1 : 0;
+    const auto* real = std::get_if<double>(&value);
+    if (integer == nullptr && boolean == nullptr && real == nullptr)
+      throw NotPackaged(fmt::format("{} is compiled in, depends on the sizes or the device, and is no number", name));
+    const std::string built = real != nullptr      ? ExpressionText::number(*real)
+                              : integer != nullptr ? std::to_string(*integer)
+                              : boolean->value     ? "1"
+                                                   : "0";
     lines_.push_back(fmt::format("planner.compiled({}, {}, {});", text, built,
-                                 literal(fmt::format("{} is compiled in as {}", name, built))));
+                                 literal(fmt::format("{} is compiled in as {}", name, to_text(value)))));
   }
 
   std::size_t operand(const std::string& name) {
     if (name == "workspace") return numbers_->operands.size();
     const auto found = std::ranges::find(numbers_->operands, name);
-    if (found == numbers_->operands.end()) throw NotPackaged(fmt::format("launch.args: there is no operand {}", name));
+    if (found == numbers_->operands.end()) throw NotPackaged(fmt::format("there is no operand {}", name));
     return static_cast<std::size_t>(found - numbers_->operands.begin());
   }
 
   void launches() {
+    where_ = "launch";
     if (plan_->workspace)
       lines_.push_back(fmt::format("planner.workspace({}, {});", write(plan_->workspace->bytes),
                                    plan_->workspace->zero ? "true" : "false"));
@@ -290,25 +293,22 @@ class FunctionWriter {
           fmt::format("  planner.{}({});", argument.type == Argument::Scalar::i32 ? "i32" : "i64", pass(term)));
       return;
     }
-    if (!is_constant(term) || graph_[term].value.fault || !graph_[term].value.cell.is_number())
-      throw NotPackaged(
-          "launch.args: a number with a fraction that depends on the sizes or the device is not known to packages");
-    lines_.push_back(fmt::format("  planner.{}({});", argument.type == Argument::Scalar::f32 ? "f32" : "f64",
-                                 graph_[term].value.cell.to_real()));
+    lines_.push_back(
+        fmt::format("  planner.{}({});", argument.type == Argument::Scalar::f32 ? "f32" : "f64", pass(term)));
   }
 
   /// alpha and beta have the accumulator's type.
   void factor(double value) {
-    if (gemm_->acc == Type::f16) throw NotPackaged("launch.args: alpha and beta of type f16 are not known to packages");
+    if (gemm_->acc == Type::f16) throw NotPackaged("alpha and beta of type f16 are not known to packages");
     const char* type = gemm_->acc == Type::f64 ? "f64" : gemm_->acc == Type::s32 ? "i32" : "f32";
     if (gemm_->acc == Type::s32)
       lines_.push_back(fmt::format("  planner.i32({});", static_cast<std::int64_t>(value)));
     else
-      lines_.push_back(fmt::format("  planner.{}({});", type, value));
+      lines_.push_back(fmt::format("  planner.{}({});", type, ExpressionText::number(value)));
   }
 
   void map(const Argument& argument) {
-    if (gemm_ == nullptr) throw NotPackaged("launch.args: tensor maps of custom problems are not known to packages");
+    if (gemm_ == nullptr) throw NotPackaged("tensor maps of custom problems are not known to packages");
     const Matrix matrix = matrix_of(*gemm_, argument.buffer);
     const auto size = [&](const char* name) { return pass(size_term(*size_number(name))); };
     const auto bytes = [&](const char* name) {
@@ -353,6 +353,7 @@ class FunctionWriter {
   std::vector<std::pair<std::string, int>> facts_here_;
   std::set<int> used_, passed_;  ///< variables of the function; those that reach the kernel
   std::vector<std::string> lines_;
+  std::string where_;  ///< in the tuning file: what is being written
 };
 
 }  // namespace
