@@ -85,8 +85,21 @@ struct Candidate {
   std::unique_ptr<exec::RequestFactory> requests = {};
   Spec spec = {};
   std::string refusal = {};
+  bool changed = false;  ///< it is refused because what is built or launched now is not what was timed
   fs::path built = {};
 };
+
+/// The results to package: of several versions those of the source that is here now.
+const database::ResultGroup& packaged_group(const database::Database& database, const PackageOptions& options,
+                                            exec::Workers& workers) {
+  std::vector<const database::ResultGroup*> groups = groups_of_the_device(database, options.selection);
+  if (groups.size() > 1)
+    std::erase_if(groups, [&](const database::ResultGroup* group) {
+      const auto first = database.results.lower_bound({*group, {}});
+      return !TunedPlan(options.yaml, *group, group->device.name, workers).has_their_source(first->first.sizes);
+    });
+  return groups.size() == 1 ? *groups.front() : the_group(database, options.selection);
+}
 
 wire::Hello hello_for(const TunedPlan& plan, Backend backend, exec::Workers& workers) {
   wire::Hello hello = workers.probe_compiler(backend);
@@ -100,9 +113,9 @@ class Packer {
   Packer(const PackageOptions& options, const database::Database& database)
       : options_(&options),
         database_(&database),
-        group_(&the_group(database, options.selection)),
-        backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
         workers_(find_workers()),
+        group_(&packaged_group(database, options, workers_)),
+        backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
         folder_((fs::absolute(options.output) / "").lexically_normal().parent_path()) {}
 
   void pack() {
@@ -202,6 +215,7 @@ class Packer {
     const auto& artifact = std::get<exec::Artifact>(result);
     candidate.built = artifact.path;
     if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
+      candidate.changed = true;
       const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
       candidate.refusal =
           same_source
@@ -211,24 +225,50 @@ class Packer {
       return;
     }
     if (!candidate.code.empty() &&
-        candidate.requests->code_of(candidate.spec, artifact.info.artifact_hash) != candidate.code)
+        candidate.requests->code_of(candidate.spec, artifact.info.artifact_hash) != candidate.code) {
+      candidate.changed = true;
       candidate.refusal = "the tuning file launches it in another way than when it was timed";
+    }
     candidate.artifact = artifact.info.artifact_hash;
   }
 
   void refuse() {
+    std::map<std::string, std::vector<std::string>> sizes_by_reason;
+    std::size_t left = 0, refused = 0;
+    bool changed = false;
+    for (const Candidate& each : candidates_) {
+      if (each.result == nullptr) continue;
+      if (each.refusal.empty()) {
+        ++left;
+        continue;
+      }
+      ++refused;
+      changed = changed || each.changed;
+      sizes_by_reason[each.refusal].push_back(database::to_text(each.sizes));
+    }
+    if (refused == 0) return;
     std::string all;
-    std::size_t left = 0;
-    for (const Candidate& each : candidates_)
-      if (each.refusal.empty())
-        left += each.result != nullptr;
-      else if (each.result != nullptr)
-        all += fmt::format("{}: {}\n", database::to_text(each.sizes), each.refusal);
-    if (all.empty()) return;
-    if (left == 0) throw Error(ExitCode::none_valid, all + "nothing is left to be packaged; tune these sizes again");
-    if (!options_->partial)
-      throw Error(ExitCode::none_valid, all + "tune these sizes again, or leave them out with --partial");
+    for (const auto& [reason, sizes] : sizes_by_reason) {
+      if (left == 0 && sizes.size() == refused && refused > 1)
+        all += fmt::format("all {} sizes: {}\n", refused, reason);
+      else
+        for (const std::string& each : sizes) all += fmt::format("{}: {}\n", each, reason);
+    }
+    const std::string advice = changed ? how_to_time_again() : "tune these sizes again";
+    if (left == 0) throw Error(ExitCode::none_valid, all + "nothing is left to be packaged; " + advice);
+    if (!options_->partial) throw Error(ExitCode::none_valid, all + "leave these out with --partial, or " + advice);
     print_wrapped("note: left out: " + line_with_escapes(all));
+  }
+
+  /// What a user types to have the present code in the database.
+  std::string how_to_time_again() const {
+    const std::string database = options_->database.string();
+    std::vector<std::string> words = {"tune", "retime", database};
+    for (const fs::path& yaml : options_->yaml) words.insert(words.end(), {"--yaml", yaml.string()});
+    if (options_->selection.kernel) words.insert(words.end(), {"--kernel", *options_->selection.kernel});
+    for (const std::string& problem : options_->selection.problem) words.insert(words.end(), {"--problem", problem});
+    words.insert(words.end(), {"-o", database});
+    return fmt::format("time what is built now, on {}: {}", group_->device.name, typed_line(words));
   }
 
   package::Package make() {
@@ -351,9 +391,9 @@ class Packer {
 
   const PackageOptions* options_;
   const database::Database* database_;
+  exec::Workers workers_;
   const database::ResultGroup* group_;
   Backend backend_;
-  exec::Workers workers_;
   fs::path folder_;
   std::optional<TunedPlan> plan_;
   std::vector<Candidate> candidates_;

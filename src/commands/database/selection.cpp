@@ -40,7 +40,8 @@ std::string devices_of(const std::vector<const database::ResultGroup*>& groups) 
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options) {
+std::vector<const database::ResultGroup*> groups_of_the_device(const database::Database& database,
+                                                               const SelectionOptions& options) {
   std::vector<const database::ResultGroup*> groups = database::select_groups(database, selection_of(options));
   const std::vector<const database::ResultGroup*> all = groups;
   if (options.device)
@@ -48,10 +49,15 @@ const database::ResultGroup& the_group(const database::Database& database, const
   if (groups.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("there is no result of the device '{}', but of {}", *options.device, devices_of(all)));
-  if (groups.size() == 1) return *groups.front();
   if (std::ranges::any_of(groups, [&](const auto* group) { return group->device.name != groups[0]->device.name; }))
     throw Error(ExitCode::bad_input,
                 fmt::format("the database has results of {}; choose a device with --device", devices_of(groups)));
+  return groups;
+}
+
+const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options) {
+  const std::vector<const database::ResultGroup*> groups = groups_of_the_device(database, options);
+  if (groups.size() == 1) return *groups.front();
   throw Error(ExitCode::bad_input,
               fmt::format("the database has results of {} versions of the driver, the compiler or the source; choose "
                           "one with --problem, such as --problem driver={} --problem source={}",

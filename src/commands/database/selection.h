@@ -20,6 +20,11 @@ void bind_selection(cli::Command& command, SelectionOptions& selection, const ch
 /// What the options mean. Throws Error(bad_input).
 database::Selection selection_of(const SelectionOptions& options);
 
+/// The groups that are meant, all of one device. Throws Error(bad_input) if there are none, or those of several
+/// devices.
+std::vector<const database::ResultGroup*> groups_of_the_device(const database::Database& database,
+                                                               const SelectionOptions& options);
+
 /// The one group that is meant, of one device and one version of everything. Throws Error(bad_input) if there are
 /// several; the message says how to choose.
 const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options);

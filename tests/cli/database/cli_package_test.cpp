@@ -127,8 +127,9 @@ TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   sandbox_.write("k.cpp", replaced(kKernel, "for (int i = 0; i < ROWS && i < m; ++i)",
                                    "for (int i = ROWS - 1; i >= 0; --i)\n    if (i < m)"));
   const Result changed = pack("rows", 1);
-  EXPECT_TRUE(has(changed.err, "m=2 n=16 k=16: the source is not what it was when it was timed\n"));
-  EXPECT_TRUE(has(changed.err, "nothing is left to be packaged; tune these sizes again\n"));
+  EXPECT_TRUE(has(changed.err, "all 2 sizes: the source is not what it was when it was timed\n"));
+  EXPECT_TRUE(has(changed.err, "nothing is left to be packaged; time what is built now, on "));
+  EXPECT_TRUE(has(changed.err, ": tune retime db.yaml --yaml k.yaml -o db.yaml\n"));
   // A comment is no other code.
   sandbox_.write("k.cpp", std::string("// A comment.\n") + kKernel);
   pack("rows");
@@ -149,6 +150,20 @@ TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   EXPECT_TRUE(has(pack("rows", 1).err, "m=2 n=16 k=16: there is no hash of the binary that was timed\n"));
   sandbox_.write("k.yaml", replaced(kYaml, "name: rows", "name: other"));
   EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: this is the tuning file of 'other', and the results are of 'rows'"));
+}
+
+// What the refusal advises to type leads to a package of the present source.
+TEST_F(Package, IsMadeOfWhatWasTimedAgain) {
+  make_database();
+  sandbox_.write("k.cpp", replaced(kKernel, "for (int i = 0; i < ROWS && i < m; ++i)",
+                                   "for (int i = ROWS - 1; i >= 0; --i)\n    if (i < m)"));
+  pack("rows", 1);
+  sandbox_.tune({"retime", "db.yaml", "--yaml", "k.yaml", "-o", "db.yaml", "--threshold", "99%"});
+  EXPECT_TRUE(has(pack("rows").out, "rows: 2 sizes in 2 binaries for "));
+  sandbox_.write("k.cpp", kKernel);
+  EXPECT_TRUE(has(pack("rows").out, "rows: 2 sizes in 2 binaries for ")) << "the results of this source are there too";
+  sandbox_.write("k.cpp", replaced(kKernel, "= sum +", "= 1 * sum +"));
+  EXPECT_TRUE(has(pack("rows", 2).err, "results of 2 versions of the driver, the compiler or the source; choose one"));
 }
 
 TEST_F(Package, LeavesAloneWhatIsNotItsOwn) {
