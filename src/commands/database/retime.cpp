@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,7 +27,9 @@
 #include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
+#include "recording/journal.h"
 #include "report/grid.h"
+#include "report/text.h"
 
 namespace tune::commands {
 namespace {
@@ -35,6 +38,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOthers = 3;  // of the journals, for each size
 constexpr std::size_t kLettersOfDay = 10;
+constexpr std::size_t kColumns = 80;
 
 /// `tune retime`: asks whether the results of a database still hold on this machine as it is now. check_failed: a
 /// result is slower beyond noise, wrong or lost; undecided: that is open.
@@ -81,21 +85,41 @@ void bind(cli::Command& command, RetimeOptions& options) {
 
 /// What became of a result.
 struct Retimed {
-  std::string sizes, verdict, ratio, interval, changed;
+  std::string sizes, verdict, ratio, interval;
+  std::string changed;  ///< since then
+  std::string remark;   ///< what else is to be said
 };
 
+/// The sizes by what is said of them, in lines for a terminal.
+std::string text_of(const std::vector<Retimed>& rows, const char* heading, std::string Retimed::*said) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> sizes_by_text;
+  for (const Retimed& row : rows) {
+    if ((row.*said).empty()) continue;
+    auto known = std::ranges::find(sizes_by_text, row.*said, [](const auto& each) { return each.first; });
+    if (known == sizes_by_text.end()) known = sizes_by_text.insert(known, {row.*said, {}});
+    known->second.push_back(row.sizes);
+  }
+  std::string lines;
+  for (const auto& [text, sizes] : sizes_by_text) {
+    const std::string of = sizes.size() == rows.size() ? "" : fmt::format("{}: ", fmt::join(sizes, ", "));
+    for (const std::string& line : report::wrapped(heading + of + text, kColumns, 2)) lines += line + "\n";
+  }
+  return lines;
+}
+
+/// At most kColumns wide, if the names of the sizes are not very long.
 std::string text_of(const std::vector<Retimed>& rows, bool timed) {
   std::vector<report::GridColumn> columns = {
-      {"sizes", 2, {}}, {"verdict", 2, {}}, {"now/then", 2, {}}, {"interval", 2, {}}, {"changed", 2, {}}};
+      {"sizes", 2, {}}, {"verdict", 2, {}}, {"now/then", 2, {}}, {"interval", 2, {}}};
   for (const Retimed& row : rows) {
     columns[0].cells.push_back(row.sizes);
     columns[1].cells.push_back(row.verdict);
     columns[2].cells.push_back(row.ratio);
     columns[3].cells.push_back(row.interval);
-    columns[4].cells.push_back(row.changed);
   }
-  if (!timed) columns.erase(columns.begin() + 2, columns.begin() + 4);
-  return report::grid_text(columns);
+  if (!timed) columns.resize(2);
+  return report::grid_text(columns) + text_of(rows, "changed: ", &Retimed::changed) +
+         text_of(rows, "", &Retimed::remark);
 }
 
 /// The place of a spec among the rows of a tuning; null: it is not valid.
@@ -125,19 +149,32 @@ class Retiming {
   }
 
   ExitCode run() try {
+    if (!options_->stale && !options_->keep_journals) forget_earlier_run();
     for (const database::Found& found : results_) {
-      Retimed row{database::to_text(found.sizes), {}, {}, {}, {}};
+      Retimed row{database::to_text(found.sizes), {}, {}, {}, {}, {}};
       code_ = worse(code_, retime(found, row));
       rows_.push_back(std::move(row));
     }
+    for (const database::Database& each : to_add_)
+      for (const std::string& note : add_to_database(*options_->output, each).notes) print_wrapped("note: " + note);
     print();
     return code_;
   } catch (...) {
     if (!rows_.empty()) print();
+    if (!options_->stale) print_wrapped("note: with --continue the same command keeps what it has timed");
     throw;
   }
 
  private:
+  /// So that --continue later goes on with this run alone.
+  void forget_earlier_run() const {
+    for (const database::Found& found : results_) {
+      const std::string files = prefix_ + files_of(found.sizes);
+      if (const fs::path journal = files + ".jsonl"; fs::exists(journal)) recording::Journal(journal).clear();
+      fs::remove(files + ".yaml");
+    }
+  }
+
   /// Of each size the result that is nearest to what is here now, or the latest.
   std::vector<database::Found> newest_results(const std::vector<const database::ResultGroup*>& groups) {
     const database::TunedDevice here = {hello_->device.name, hello_->device.arch, hello_->device.driver,
@@ -176,7 +213,7 @@ class Retiming {
     const auto spec = spec_of(target.plan(), found.configuration.params);
     if (const auto* reason = std::get_if<std::string>(&spec)) {
       row.verdict = "lost";
-      row.changed = "the tuning file excludes it: " + *reason;
+      row.remark = "the tuning file excludes it: " + *reason;
       return options_->stale ? ExitCode::ok : ExitCode::check_failed;
     }
     const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
@@ -219,6 +256,23 @@ class Retiming {
     return texts;
   } catch (const exec::Unlaunchable& error) {
     return {error.what()};
+  }
+
+  /// Notes speak of options of a tuning, and of the file that write_then wrote, which is of no interest.
+  void print_note(std::string note, const fs::path& then, const std::string& sizes, bool other_launch) {
+    constexpr std::string_view kOfATuning = "; --fresh measures again";
+    if (note.ends_with(kOfATuning)) note.resize(note.size() - kOfATuning.size());
+    const std::string of_then = fmt::format("baseline {}: ", then.filename().string());
+    if (!note.starts_with(of_then))
+      print_wrapped("note: " + note);
+    else if (!other_launch)
+      print_wrapped(fmt::format("note: {}: {}", sizes, note.substr(of_then.size())));
+    else if (!std::exchange(told_of_launch_, true))
+      print_wrapped(fmt::format(
+          "note: the tuning file gives another grid, block, cluster, shared memory, workspace or other arguments than "
+          "when these results were timed, so their recorded times are compared; keep the new ones with -o {}, or undo "
+          "this change of launch: or let: in {}",
+          options_->database.string(), options_->tuning.yaml.front().string()));
   }
 
   static bool launches_otherwise(const database::TunedResult& result, const exec::RequestFactory& requests,
@@ -283,30 +337,32 @@ class Retiming {
     JobOptions orders;
     orders.silent = true;
     orders.in_full = true;
-    orders.anew = !options_->keep_journals;
-    if (orders.anew) fs::remove(target.outputs.best);
     orders.only = {spec};
     for (const Spec& other : others_of(options, found, target))
       if (std::ranges::find(orders.only, other.mesh_idx, &Spec::mesh_idx) == orders.only.end())
         orders.only.push_back(other);
     const Tuned tuned = tune_one_of_several(options, target, orders);
-    for (const std::string& note : tuned.findings.notes.texts()) print_wrapped("note: " + note);
-    const ExitCode code = judge(tuned, *found.result, spec, row);
-    if (tuned.best && options_->output && code != ExitCode::check_failed) add_to_output(target, tuned.date, options);
+    const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
+    const bool other_launch = launches_otherwise(*found.result, requests, spec);
+    for (const std::string& note : tuned.findings.notes.texts())
+      print_note(note, *options.baseline, row.sizes, other_launch);
+    const ExitCode code = judge(tuned, *found.result, spec, other_launch, row);
+    if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date, options);
     return code;
   }
 
-  void add_to_output(const Target& target, const std::string& date, const TuneOptions& options) const {
+  void keep(const Target& target, const std::string& date, const TuneOptions& options) {
     database::Database results = read_results(target.outputs.best);
     const std::string then = options.baseline->filename();  // is of no interest later
     for (auto& [key, result] : results.results) {
       result.date = date.substr(0, kLettersOfDay);
       std::erase_if(result.ratios, [&](const auto& ratio) { return ratio.first == then; });
     }
-    for (const std::string& note : add_to_database(*options_->output, results).notes) print_wrapped("note: " + note);
+    to_add_.push_back(std::move(results));
   }
 
-  ExitCode judge(const Tuned& tuned, const database::TunedResult& then, const Spec& spec, Retimed& row) const {
+  ExitCode judge(const Tuned& tuned, const database::TunedResult& then, const Spec& spec, bool other_launch,
+                 Retimed& row) const {
     const auto trial =
         std::ranges::find(tuned.findings.trials, spec.mesh_idx, [](const Trial& each) { return each.spec.mesh_idx; });
     const bool was_tried = trial != tuned.findings.trials.end();
@@ -323,7 +379,7 @@ class Retiming {
       row.verdict = failure->stage == Stage::build   ? "does not build"
                     : failure->stage == Stage::check ? "wrong now"
                                                      : "fails now";
-      row.changed += (row.changed.empty() ? "" : "; ") + line_with_escapes(failure->headline());
+      row.remark = line_with_escapes(failure->headline());
       return ExitCode::check_failed;
     }
     if (own == nullptr || !comparison) {
@@ -332,8 +388,8 @@ class Retiming {
     }
     const Answer answer = is_slower(*comparison);
     const ComparedSpec& best = comparison->shapes.front().best.front();
-    const bool same_bytes =
-        !then.artifact_hash.empty() && own->trial->measurement()->build.artifact_hash == then.artifact_hash;
+    const bool same_bytes = !other_launch && !then.artifact_hash.empty() &&
+                            own->trial->measurement()->build.artifact_hash == then.artifact_hash;
     const bool is_first = own == &tuned.rows.front() || (own->standing && own->standing->tie);
     row.verdict = answer == Answer::yes           ? "slower"
                   : answer == Answer::open        ? "open"
@@ -341,7 +397,7 @@ class Retiming {
                   : same_bytes                    ? "same bytes"
                   : best.change == Change::faster ? "faster"
                                                   : "same";
-    if (!is_first) row.changed += "; now best: " + line_with_escapes(to_text(tuned.rows.front().trial->spec.params));
+    if (!is_first) row.remark = "now best: " + line_with_escapes(to_text(tuned.rows.front().trial->spec.params));
     return answer == Answer::yes ? ExitCode::check_failed : answer == Answer::open ? ExitCode::undecided : ExitCode::ok;
   }
 
@@ -359,6 +415,8 @@ class Retiming {
   std::string prefix_;
   std::map<const database::ResultGroup*, RecordedSlowdowns> recorded_;
   std::vector<Retimed> rows_;
+  std::vector<database::Database> to_add_;  ///< to the output, when all is timed
+  bool told_of_launch_ = false;
   ExitCode code_ = ExitCode::ok;
 };
 
