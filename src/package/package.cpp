@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "package/cpp_text.h"
@@ -55,11 +56,10 @@ class PackageWriter {
     put("src/number.h", kNumber);
     put("src/planner.h", kPlanner);
     put("src/find.cpp", kFind);
-    if (gemm_ != nullptr) {
-      put("test/selftest.cpp", kSelftest);
-      put("test/bench.cpp", kBench);
-      put("test/device.h", kTestDevice);
-    }
+    put("test/selftest.cpp", gemm_ != nullptr ? kSelftest : kCustomSelftest);
+    put("test/problem.h", gemm_ != nullptr ? kTestProduct : kTestCustom);
+    put("test/bench.cpp", kBench);
+    put("test/device.h", kTestDevice);
     put("README.md", kReadme);
     if (cpu_)
       put_cpu();
@@ -117,8 +117,8 @@ class PackageWriter {
         {"BACKEND", cpu_ ? "CPU" : "CUDA"},
         {"LANGUAGES", cpu_ ? "CXX" : "CXX ASM"},
         {"SOURCES", cpu_ ? "src/cpu.cpp src/variants.cpp" : "src/gpu.cpp src/binaries.cpp src/binaries.S"},
-        {"PROGRAMS", gemm_ != nullptr ? "selftest bench" : ""}};
-    if (gemm_ != nullptr) words_.merge(words_of_gemm());
+    };
+    words_.merge(gemm_ != nullptr ? words_of_gemm() : words_of_custom());
   }
 
   static std::string list_of(const std::vector<std::string>& names) {
@@ -128,14 +128,12 @@ class PackageWriter {
   }
 
   std::string test_section() const {
-    if (gemm_ == nullptr)
-      return "The code is what `tune` checked when it was tuned. Packages of products also have a test and a "
-             "benchmark.";
     return "## Is it right, and is it as fast as it was?\n\n"
            "```sh\ncmake -S . -B build && cmake --build build\nbuild/selftest\nbuild/bench\n```\n\n"
-           "`selftest` compares every entry, sizes beside them and other uses with exact sums, and ends with 0 if all "
-           "is "
-           "right. `bench` times\neach entry again beside its recorded time, and ends with 3 if one is slower.";
+           "`selftest` compares every entry, sizes beside them and other uses with " +
+           std::string(gemm_ != nullptr ? "exact sums" : "the reference of the tuning file") +
+           ", and ends with 0 if all is right. `bench` times\neach entry again beside its recorded time, and ends with "
+           "3 if one is slower.";
   }
 
   Words words_of_gemm() const {
@@ -150,6 +148,25 @@ class PackageWriter {
                                                 : "2"},
             {"TORCH_TYPES", torch_types()},
             {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+  }
+
+  Words words_of_custom() const {
+    static constexpr const char* kRoles[] = {"in", "out", "inout"};
+    static constexpr const char* kInits[] = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
+    const Custom& custom = std::get<Custom>(plan_->problem);
+    std::string buffers, size_texts, cases;
+    for (const Buffer& buffer : custom.buffers)
+      buffers +=
+          fmt::format("    {{{}, Type::{}, Role::{}, Init::{}, {}}},\n", literal(buffer.name), to_text(buffer.type),
+                      kRoles[static_cast<int>(buffer.role)], kInits[static_cast<int>(buffer.init)],
+                      custom.tolerance > 0 ? custom.tolerance : std::sqrt(unit_roundoff(buffer.type)));
+    for (const std::string& name : numbers_.sizes) size_texts += literal(name) + ", ";
+    for (const Case& each : package_->cases)
+      cases += fmt::format("    {{{{{}}}, {{{}}}}},\n", fmt::join(each.sizes, ", "), fmt::join(each.counts, ", "));
+    return {{"BUFFERS", buffers},
+            {"SIZE_TEXTS", size_texts},
+            {"CASES", cases},
+            {"REFERENCES", fmt::format("{}", fmt::join(package_->references, ", "))}};
   }
 
   /// PyTorch's own matrices are stored by rows, and its matmul has no factors.

@@ -24,6 +24,11 @@ struct Node {
   std::size_t variant = 0;  ///< of a leaf
 };
 
+/// Sizes of a custom problem for which the test compares, and the elements of each buffer.
+struct Case {
+  std::vector<std::int64_t> sizes, counts;
+};
+
 /// A file of the kernel's source, as it is named in the package.
 struct SourceFile {
   std::string name, text;
@@ -37,6 +42,9 @@ struct Package {
   std::vector<Variant> variants;     ///< at least one
   std::vector<Entry> entries;        ///< at least one
   std::vector<Node> tree;            ///< may be empty
+  // of a custom problem
+  std::vector<std::size_t> references;  ///< of each variant the one that is its reference; of a reference itself
+  std::vector<Case> cases;              ///< those of the entries, in their order, and others
   // of a CPU kernel
   std::vector<SourceFile> sources;
   std::vector<std::string> include;  ///< folders of the sources in which headers are looked for

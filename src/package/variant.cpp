@@ -240,6 +240,7 @@ class FunctionWriter {
 
   void launches() {
     where_ = "launch";
+    if (gemm_ == nullptr && plan_->zero_c) throw NotPackaged("c_init of a custom problem is not known to packages");
     if (plan_->workspace)
       lines_.push_back(fmt::format("planner.workspace({}, {});", write(plan_->workspace->bytes),
                                    plan_->workspace->zero ? "true" : "false"));

@@ -31,6 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kSmallBytes = 64 << 20;  // bytes of all buffers
+constexpr std::size_t kBeside = 10;             // entries of which the test tries sizes beside them
+
 /// `tune package`: writes a folder with which a program launches what was tuned. none_valid: what is built now is not
 /// what was timed.
 struct PackageOptions {
@@ -87,6 +90,9 @@ struct Candidate {
   std::string refusal = {};
   bool changed = false;  ///< it is refused because what is built or launched now is not what was timed
   fs::path built = {};
+  // of a custom problem's reference
+  fs::path reference_built = {};
+  std::string reference_artifact = {};
 };
 
 /// The results to package: of several versions those of the source that is here now.
@@ -199,12 +205,31 @@ class Packer {
       if (each.refusal.empty()) try {
           const std::string key = each.requests->build_key(each.spec);
           if (builder.find(key) == nullptr) builder.want(key, each.requests->build(each.spec));
+          if (!is_custom(each)) continue;
+          const std::string reference = each.requests->reference_build_key(each.spec);
+          if (builder.find(reference) == nullptr) builder.want(reference, each.requests->reference_build(each.spec));
         } catch (const exec::Unlaunchable& error) {
           each.refusal = error.what();
         }
     service_->finish_builds();
     for (Candidate& each : candidates_)
-      if (each.refusal.empty()) compare(each, *builder.find(each.requests->build_key(each.spec)));
+      if (each.refusal.empty()) {
+        compare(each, *builder.find(each.requests->build_key(each.spec)));
+        if (is_custom(each)) add_reference(each, *builder.find(each.requests->reference_build_key(each.spec)));
+      }
+  }
+
+  static bool is_custom(const Candidate& candidate) {
+    return std::holds_alternative<Custom>(candidate.loaded->plan.problem);
+  }
+
+  static void add_reference(Candidate& candidate, const exec::Builder::Result& result) {
+    if (const auto* failure = std::get_if<Failure>(&result)) {
+      if (candidate.refusal.empty()) candidate.refusal = "its reference does not build: " + failure->message;
+      return;
+    }
+    candidate.reference_built = std::get<exec::Artifact>(result).path;
+    candidate.reference_artifact = std::get<exec::Artifact>(result).info.artifact_hash;
   }
 
   void compare(Candidate& candidate, const exec::Builder::Result& result) {
@@ -289,7 +314,9 @@ class Packer {
       const std::size_t variant = variant_of(package, each);
       if (each.result != nullptr) package.entries.push_back(entry_of(each, variant));
     }
+    if (!variants_of_references_.empty()) add_references(package);
     std::ranges::sort(package.entries, {}, &package::Entry::sizes);
+    add_cases(package);
     add_tree(package);
     if (backend_ == Backend::cpu) add_sources(package);
     return package;
@@ -299,14 +326,72 @@ class Packer {
     const std::string key = candidate.artifact + to_text(candidate.params);
     const auto [known, is_new] = variants_.try_emplace(key, package.variants.size());
     if (is_new) {
-      std::vector<std::string> flags;
-      const wire::BuildRequest request = candidate.requests->build(candidate.spec);
-      for (const Define& define : request.defines) flags.push_back(fmt::format("-D{}={}", define.name, define.value));
-      flags.insert(flags.end(), request.flags.begin(), request.flags.end());
-      package.variants.push_back(
-          {candidate.loaded->plan, candidate.spec, candidate.artifact, candidate.built, flags, {}});
+      package.variants.push_back({candidate.loaded->plan,
+                                  candidate.spec,
+                                  candidate.artifact,
+                                  candidate.built,
+                                  flags_of(candidate.requests->build(candidate.spec)),
+                                  {}});
+      if (is_custom(candidate)) variants_of_references_.push_back(reference_of(candidate));
     }
     return known->second;
+  }
+
+  static std::vector<std::string> flags_of(const wire::BuildRequest& request) {
+    std::vector<std::string> flags;
+    for (const Define& define : request.defines) flags.push_back(fmt::format("-D{}={}", define.name, define.value));
+    flags.insert(flags.end(), request.flags.begin(), request.flags.end());
+    return flags;
+  }
+
+  static package::Variant reference_of(const Candidate& candidate) {
+    package::Variant variant = {candidate.loaded->plan,
+                                candidate.requests->reference_spec(candidate.spec),
+                                candidate.reference_artifact,
+                                candidate.reference_built,
+                                flags_of(candidate.requests->reference_build(candidate.spec)),
+                                {}};
+    if (variant.plan.reference.kernel) variant.plan.launches = {*variant.plan.reference.kernel};
+    return variant;
+  }
+
+  /// Behind the variants that are chosen.
+  void add_references(package::Package& package) const {
+    const std::size_t chosen = package.variants.size();
+    package.variants.insert(package.variants.end(), variants_of_references_.begin(), variants_of_references_.end());
+    for (std::size_t i = 0; i < package.variants.size(); ++i) package.references.push_back(i < chosen ? chosen + i : i);
+  }
+
+  /// What the test of a custom problem tries: the entries, and sizes beside those that are small.
+  void add_cases(package::Package& package) const {
+    if (package.references.empty()) return;
+    const std::vector<std::string> names = package::size_names(package.variants.front().plan);
+    std::set<std::vector<std::int64_t>> known;
+    const auto add = [&](const std::vector<std::int64_t>& values) {
+      database::Sizes sizes;
+      for (std::size_t i = 0; i < names.size(); ++i) sizes.emplace_back(names[i], values[i]);
+      std::int64_t bytes = 0;
+      package::Case each{values, {}};
+      const config::Loaded loaded = plan_->at(sizes);
+      for (const Buffer& buffer : std::get<Custom>(loaded.plan.problem).buffers) {
+        each.counts.push_back(buffer.count);
+        bytes += buffer.count * size_of(buffer.type);
+      }
+      known.insert(values);
+      package.cases.push_back(std::move(each));
+      return bytes;
+    };
+    std::vector<std::vector<std::int64_t>> small;
+    for (const package::Entry& entry : package.entries)
+      if (add(entry.sizes) < kSmallBytes && small.size() < kBeside) small.push_back(entry.sizes);
+    for (const std::vector<std::int64_t>& entry : small)
+      for (std::size_t i = 0; i < names.size(); ++i)
+        for (const int step : {-1, 1}) try {
+            std::vector<std::int64_t> beside = entry;
+            beside[i] += step;
+            if (beside[i] > 0 && !known.contains(beside)) add(beside);
+          } catch (const Error&) {  // the tuning file does not have such sizes
+          }
   }
 
   static package::Entry entry_of(const Candidate& candidate, std::size_t variant) {
@@ -378,15 +463,13 @@ class Packer {
 
   std::string summary(const package::Package& package) const {
     std::set<std::string> binaries;
-    for (const package::Variant& variant : package.variants) binaries.insert(variant.artifact);
+    for (const package::Entry& entry : package.entries) binaries.insert(package.variants[entry.variant].artifact);
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
-    const bool has_test = std::holds_alternative<Gemm>(package.variants.front().plan.problem);
     return fmt::format(
-        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there{6}\n", folder, package.entries.size(),
-        package.entries.size() == 1 ? "size" : "sizes", binaries.size(), binaries.size() == 1 ? "binary" : "binaries",
-        package.device,
-        has_test ? fmt::format(", or test it: cmake -S {0} -B build && cmake --build build && build/selftest", folder)
-                 : "");
+        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it: cmake -S {0} -B build && "
+        "cmake --build build && build/selftest\n",
+        folder, package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
+        binaries.size() == 1 ? "binary" : "binaries", package.device);
   }
 
   const PackageOptions* options_;
@@ -399,6 +482,7 @@ class Packer {
   std::vector<Candidate> candidates_;
   std::unique_ptr<exec::MeasureService> service_;
   std::map<std::string, std::size_t> variants_;
+  std::vector<package::Variant> variants_of_references_;  ///< of a custom problem: in the order of the variants
 };
 
 ExitCode pack(const PackageOptions& options) try {

@@ -57,6 +57,7 @@ class RequestFactory {
   /// How the reference result is made. For a GEMM the problem says all. For a custom problem it takes the trusted spec,
   /// or the reference kernel, which is built with the parameters of `spec`.
   wire::BuildRequest reference_build(const Spec& spec) const;
+  Spec reference_spec(const Spec& spec) const;
   std::string reference_build_key(const Spec& spec) const;
   wire::ReferenceRequest reference(const Spec& spec) const;
 
@@ -69,7 +70,6 @@ class RequestFactory {
 
   const Source& source_of(const Spec& spec) const;
   std::vector<Define> defines(const Spec& spec) const;
-  Spec reference_spec(const Spec& spec) const;
 
   const Plan* plan_;
   wire::Hello hello_;

@@ -228,6 +228,53 @@ int main() {
   EXPECT_EQ(shell("build/app"), "6 6 ok\n7 7 ok\n2 2 ok\nthe workspace is smaller than Plan::workspace\ncode 0");
 }
 
+// The reference is built into the package too, whose kernel is then made wrong.
+TEST_F(Package, TestsACustomProblemWithItsReference) {
+  const std::string kernel =
+      R"(extern "C" void twice(const float* x, float* y, signed char* flags, int count) {
+  for (int i = 0; i < count; i += PAIR) {
+    for (int j = i; j < i + PAIR; ++j) y[j] = 2 * x[j];
+    for (int j = i; j < i + PAIR; ++j) flags[j] = flags[j] ^ 1;
+  }
+}
+extern "C" void twice_simple(const float* x, float* y, signed char* flags, int count) {
+  for (int i = 0; i < count; ++i) y[i] = x[i] + x[i], flags[i] ^= 1;
+}
+)";
+  sandbox_.write("t.cpp", kernel);
+  sandbox_.write("t.yaml",
+                 "name: twice\nfile: t.cpp\nkernel: twice\nbackend: cpu\nproblem:\n  custom:\n    sizes: {count: 100}\n"
+                 "    buffers:\n      - {name: x, type: f32, count: count, init: normal}\n"
+                 "      - {name: y, type: f32, count: count, role: out}\n"
+                 "      - {name: flags, type: s8, count: count, role: inout}\n"
+                 "    reference: {kernel: twice_simple, args: [x, y, flags, count]}\nparams: {PAIR: 2}\n"
+                 "constraints: [count % PAIR == 0]\nlaunch: {args: [x, y, flags, count]}\n");
+  tune({"t.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+  tune({"t.yaml", "--tune", "--no-finals", "--quiet", "--output", "more", "--problem", "count=64"});
+  tune({"merge", "best.yaml", "more.yaml", "-o", "db.yaml"});
+  EXPECT_TRUE(has(tune({"package", "db.yaml", "--yaml", "t.yaml", "-o", "twice"}).out, "2 sizes in 1 binary"));
+  const auto tested = [&] {
+    return shell("{ cmake -S twice -B build && cmake --build build --target selftest; } > log && build/selftest");
+  };
+  EXPECT_EQ(tested(),
+            "6 results of 2 entries and sizes beside them, 0 wrong; 4 sizes have nothing that is valid\ncode 0");
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    sandbox_.write("twice/kernel/t.cpp", replaced(sandbox_.read("twice/kernel/t.cpp"), from, to));
+  };
+  changed("y[j] = 2 * x[j];", "y[j] = 2.01f * x[j], const_cast<float*>(x)[j] = 1;");
+  changed("flags[j] ^ 1", "flags[j] ^ 3");
+  const std::string wrong = tested();
+  for (const char* said :
+       {"WRONG count=64: y[0] is ", "WRONG count=100: flags[0] is ", "x is an input and was written"})
+    EXPECT_TRUE(has(wrong, said));
+  EXPECT_TRUE(wrong.ends_with("code 1"));
+  sandbox_.write("twice/kernel/t.cpp", kernel);
+  changed("y[j] = 2", "y[j + 1] = 2");
+  EXPECT_TRUE(has(tested(), "memory outside of y was written"));
+  sandbox_.write("twice/kernel/t.cpp", kernel);
+  EXPECT_TRUE(has(shell("cmake --build build --target bench > log && build/bench --threshold 1000"), "  count=100\n"));
+}
+
 TEST_F(Package, IsMadeOfKernelsOnly) {
   sandbox_.write("db.yaml",
                  "tune_database: 1\nresults:\n  - {kernel: p, backend: program, sizes: {m: 2}, device: {name: CPU}, "
