@@ -145,7 +145,8 @@ struct Plan {
   std::string kernel;  ///< empty: program mode
   Problem problem;
   std::map<std::string, Value>
-      constants;  ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
+      constants;                   ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
+  std::vector<Expression> counts;  ///< of a custom problem: the elements of each buffer, by its sizes
   Space space;
   /// The space's names with the same slots, followed by what is known only after the build (registers, ...) or the
   /// measurement (time, flops, bytes, energy, a program's columns): what prune_after_build and metrics are parsed over.

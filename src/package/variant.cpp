@@ -309,14 +309,22 @@ class FunctionWriter {
   }
 
   void map(const Argument& argument) {
-    if (gemm_ == nullptr) throw NotPackaged("tensor maps of custom problems are not known to packages");
+    const auto number = [&](const std::optional<Expression>& expression) {
+      return expression ? pass(*expression) : "0";
+    };
+    if (gemm_ == nullptr) {
+      const std::size_t buffer = operand(argument.buffer);
+      if (buffer >= plan_->counts.size()) throw NotPackaged("a tensor map of the workspace is not known to packages");
+      lines_.push_back(fmt::format("  planner.map({}, {}, {{{}}}, {{}}, {}, {}, {});", buffer,
+                                   map_type(std::get<Custom>(plan_->problem).buffers[buffer].type),
+                                   pass(plan_->counts[buffer]), pass_all(argument.box), number(argument.swizzle),
+                                   number(argument.l2)));
+      return;
+    }
     const Matrix matrix = matrix_of(*gemm_, argument.buffer);
     const auto size = [&](const char* name) { return pass(size_term(*size_number(name))); };
     const auto bytes = [&](const char* name) {
       return fmt::format("multiply({}, {})", size(name), size_of(matrix.type));
-    };
-    const auto number = [&](const std::optional<Expression>& expression) {
-      return expression ? pass(*expression) : "0";
     };
     const bool batched = argument.box.size() == 3;
     lines_.push_back(fmt::format("  planner.map({}, {}, {{{}, {}{}}}, {{{}{}}}, {}, {}, {});", operand(argument.buffer),

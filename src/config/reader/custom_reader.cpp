@@ -12,10 +12,12 @@ namespace {
 
 class CustomReader {
  public:
-  CustomReader(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants, Diagnostics& diagnostics)
+  CustomReader(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
+               std::vector<Expression>& counts, Diagnostics& diagnostics)
       : fields_(node, "custom", {"sizes", "buffers", "flops", "bytes", "tolerance", "reference"}, diagnostics),
         scope_(&scope),
         constants_(&constants),
+        counts_(&counts),
         diagnostics_(&diagnostics) {}
 
   Custom read() {
@@ -69,7 +71,9 @@ class CustomReader {
       buffer.type = read_type(*type, "type " + what, *diagnostics_).value_or(buffer.type);
     }
     if (const Node* count = fields.require("count")) {
-      buffer.count = scope_->read_constant_integer(*count, "count " + what).value_or(1);
+      const std::optional<std::int64_t> value = scope_->read_constant_integer(*count, "count " + what);
+      buffer.count = value.value_or(1);
+      if (value) counts_->push_back(*scope_->read_fixed(*count, "count " + what));
       if (buffer.count < 1) {
         diagnostics_->add(count->place, fmt::format("count {} is {}; it must be positive", what, buffer.count));
       }
@@ -97,6 +101,7 @@ class CustomReader {
   Fields fields_;
   SymbolTable* scope_;
   std::map<std::string, Value>* constants_;
+  std::vector<Expression>* counts_;
   Diagnostics* diagnostics_;
   Custom custom_;
 };
@@ -104,8 +109,8 @@ class CustomReader {
 }  // namespace
 
 Custom read_custom(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
-                   Diagnostics& diagnostics) {
-  return CustomReader(node, scope, constants, diagnostics).read();
+                   std::vector<Expression>& counts, Diagnostics& diagnostics) {
+  return CustomReader(node, scope, constants, counts, diagnostics).read();
 }
 
 }  // namespace tune::config

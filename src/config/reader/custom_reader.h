@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "config/reader/symbol_table.h"
 #include "config/yaml/node.h"
@@ -9,8 +10,9 @@
 namespace tune::config {
 
 /// Reads `custom: {sizes, buffers, flops, bytes, tolerance}`; adds the sizes to `scope` and to `constants`. Counts,
-/// flops and bytes are expressions over the sizes. `reference:` is left to the caller.
+/// flops and bytes are expressions over the sizes; those of the counts are added to `counts`. `reference:` is left to
+/// the caller.
 Custom read_custom(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
-                   Diagnostics& diagnostics);
+                   std::vector<Expression>& counts, Diagnostics& diagnostics);
 
 }  // namespace tune::config

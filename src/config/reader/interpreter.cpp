@@ -94,6 +94,7 @@ void Interpreter::read_problem_section() {
   plan_.problem = problem_.problem;
   if (const auto what = unsupported(plan_.problem, plan_.backend)) diagnostics_.add(node->place, *what);
   plan_.constants = problem_.constants;
+  plan_.counts = problem_.counts;
   scope_.add_device(plan_.backend, file_.others);
 }
 

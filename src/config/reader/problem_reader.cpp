@@ -10,7 +10,7 @@ namespace tune::config {
 namespace {
 
 ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
-  ProblemSection section{gemm, constants_of(gemm), nullptr};
+  ProblemSection section{gemm, constants_of(gemm), {}, nullptr};
   for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
   return section;
 }
@@ -26,7 +26,7 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
   }
   if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
   if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
-  section.problem = read_custom(*custom, scope, section.constants, diagnostics);
+  section.problem = read_custom(*custom, scope, section.constants, section.counts, diagnostics);
   section.reference = custom->find("reference");
   return section;
 }

@@ -12,7 +12,8 @@ namespace tune::config {
 struct ProblemSection {
   Problem problem;
   std::map<std::string, Value> constants;
-  const Node* reference = nullptr;  ///< custom: unread, because it needs the parameters' names
+  std::vector<Expression> counts = {};  ///< custom: the elements of each buffer
+  const Node* reference = nullptr;      ///< custom: unread, because it needs the parameters' names
 };
 
 /// Reads `problem: {gemm: ...}` or `problem: {custom: ...}` and adds its constants to `scope`. Of a gemm every default

@@ -560,6 +560,21 @@ TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
     EXPECT_NE(table.find(line), std::string::npos) << line;
 }
 
+TEST_F(Packages, MapTheBuffersOfACustomProblem) {
+  const fs::path file = folder_.write(
+      "m.yaml",
+      "name: m\nfile: m.cu\nkernel: m\nbackend: cuda\nproblem:\n  custom:\n    sizes: {pieces: 64}\n"
+      "    buffers: [{name: x, type: bf16, count: 8*pieces}, {name: y, type: f32, count: pieces, role: out}]\n"
+      "    reference: {kernel: m, grid: [1], block: [1], args: [x, y, pieces]}\nparams: {E: 16}\n"
+      "launch: {grid: [1], block: [32], args: [{tma: x, box: [E], swizzle: 32}, {tma: y, box: [E]}, y, pieces]}\n");
+  add(file, {}, {{"E", std::int64_t{16}}}, "m");
+  package_.name = "pack";
+  const std::string table = package::files_of(package_).at("src/table.cpp");
+  for (const char* line : {"planner.map(0, 9, {multiply(8, size_pieces)}, {}, {16}, 32, 0);\n",
+                           "planner.map(1, 7, {size_pieces}, {}, {16}, 0, 0);\n"})
+    EXPECT_NE(table.find(line), std::string::npos) << line << table;
+}
+
 TEST_F(Packages, SayWhatTheyCannotCompute) {
   const auto complaint = [&](const std::string& let, const std::string& more = "") {
     const fs::path file = folder_.write(
