@@ -42,7 +42,8 @@ class PackageWriter {
       : package_(&package),
         plan_(&package.variants.front().plan),
         gemm_(std::get_if<Gemm>(&plan_->problem)),
-        cpu_(plan_->backend == Backend::cpu) {
+        cpu_(plan_->backend == Backend::cpu),
+        hip_(plan_->backend == Backend::hip) {
     numbers_.sizes = size_names(*plan_);
     for (const Buffer& operand : operands_of(*plan_)) numbers_.operands.push_back(operand.name);
     binaries_ = binaries_of(package);
@@ -99,7 +100,9 @@ class PackageWriter {
         {"FOLDER", in_comment(package_->folder)},
         {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
                                            package_->entries.size()))},
-        {"STREAM", cpu_ ? "Not used on the CPU: a launch returns when it is done." : "A CUstream or cudaStream_t."},
+        {"STREAM", cpu_   ? "Not used on the CPU: a launch returns when it is done."
+                   : hip_ ? "A hipStream_t."
+                          : "A CUstream or cudaStream_t."},
         {"SIZES", sizes},
         {"OPERANDS", operands},
         {"SIZE_LIST", list_of(gemm_ != nullptr ? std::vector<std::string>{"m", "n", "k"} : numbers_.sizes)},
@@ -114,9 +117,12 @@ class PackageWriter {
         {"KERNEL_COUNT", std::to_string(cpu_ ? most_launches() : numbers_.kernels.size())},
         {"MOST_LAUNCHES", std::to_string(most_launches())},
         {"MOST_ARGUMENTS", std::to_string(most_arguments())},
-        {"BACKEND", cpu_ ? "CPU" : "CUDA"},
+        {"BACKEND", cpu_   ? "CPU"
+                    : hip_ ? "HIP"
+                           : "CUDA"},
         {"LANGUAGES", cpu_ ? "CXX" : "CXX ASM"},
-        {"SOURCES", cpu_ ? "src/cpu.cpp src/variants.cpp" : "src/gpu.cpp src/binaries.cpp src/binaries.S"},
+        {"SOURCES",
+         cpu_ ? "src/cpu.cpp src/variants.cpp" : "src/gpu.cpp src/driver.cpp src/binaries.cpp src/binaries.S"},
     };
     words_.merge(gemm_ != nullptr ? words_of_gemm() : words_of_custom());
   }
@@ -133,7 +139,10 @@ class PackageWriter {
            "`selftest` compares every entry, sizes beside them and other uses with " +
            std::string(gemm_ != nullptr ? "exact sums" : "the reference of the tuning file") +
            ", and ends with 0 if all is right. `bench` times\neach entry again beside its recorded time, and ends with "
-           "3 if one is slower.";
+           "3 if one is slower." +
+           (hip_ ? "\n\nPackages for HIP have run on no AMD GPU yet, only on stand-ins for its runtime. Run `selftest` "
+                   "before anything else."
+                 : "");
   }
 
   Words words_of_gemm() const {
@@ -169,10 +178,10 @@ class PackageWriter {
             {"REFERENCES", fmt::format("{}", fmt::join(package_->references, ", "))}};
   }
 
-  /// PyTorch's own matrices are stored by rows, and its matmul has no factors.
+  /// PyTorch's own matrices are stored by rows, and its matmul has no factors. The module is for CUDA.
   bool fits_python() const {
-    return gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row && gemm_->alpha == 1 &&
-           gemm_->beta == 0 && gemm_->bias == Bias::none;
+    return !hip_ && gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row &&
+           gemm_->alpha == 1 && gemm_->beta == 0 && gemm_->bias == Bias::none;
   }
 
   std::string torch_types() const {
@@ -200,11 +209,13 @@ class PackageWriter {
   void put_gpu() {
     put("src/driver.h", kDriver);
     put("src/gpu.cpp", kGpu);
+    put("src/driver.cpp", hip_ ? kHipDriver : kCudaDriver);
     if (fits_python()) put("python/tuned_" + package_->name + ".py", kPython);
     std::string assembly = "/* The code that was timed. */\n  .section .rodata\n",
                 table = "#include \"planner.h\"\n\nextern \"C\" {\n", list;
     for (std::size_t i = 0; i < binaries_.size(); ++i) {
-      const std::string file = fmt::format("bin/{}/{}.cubin", identifier_of(package_->arch), binaries_[i].artifact);
+      const std::string file =
+          fmt::format("bin/{}/{}.{}", identifier_of(package_->arch), binaries_[i].artifact, hip_ ? "hsaco" : "cubin");
       const std::string symbol = fmt::format("tuned_{}_{}_{}", package_->name, "@CONTENT@", i);
       assembly += fmt::format(
           "  .balign 64\n  .globl {0}, {0}_end\n  .hidden {0}, {0}_end\n{0}:\n  .incbin \"{1}\"\n{0}_end:\n", symbol,
@@ -305,7 +316,7 @@ class PackageWriter {
   const Package* package_;
   const Plan* plan_;
   const Gemm* gemm_;
-  bool cpu_;
+  bool cpu_, hip_;
   Numbers numbers_;
   std::vector<Variant> binaries_;  ///< the first variant of each
   Words words_;

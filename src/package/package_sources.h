@@ -7,6 +7,8 @@ extern const char* const kHeader;
 extern const char* const kNumber;
 extern const char* const kPlanner;
 extern const char* const kDriver;
+extern const char* const kCudaDriver;
+extern const char* const kHipDriver;
 extern const char* const kFind;
 extern const char* const kGpu;
 extern const char* const kCpu;

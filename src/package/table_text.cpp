@@ -12,21 +12,30 @@
 namespace tune::package {
 namespace {
 
-/// The property of a device as CUDA's driver numbers it, or as cpu.cpp does.
+/// The property of a device as CUDA's driver numbers it, or HIP's runtime, or as cpu.cpp does.
 int fact_number(const std::string& name, Backend backend) {
-  static const std::map<std::string, int> kGpuFacts = {{"cooperative_launch", 95},
-                                                       {"l2_bytes", 38},
-                                                       {"max_blocks_per_multiprocessor", 106},
-                                                       {"max_registers_per_block", 12},
-                                                       {"max_shared_per_block", 97},
-                                                       {"max_shared_per_multiprocessor", 81},
-                                                       {"max_threads_per_block", 1},
-                                                       {"max_threads_per_multiprocessor", 39},
-                                                       {"multiprocessors", 16},
-                                                       {"warp_size", 10}};
+  static const std::map<std::string, int> kCudaFacts = {{"cooperative_launch", 95},
+                                                        {"l2_bytes", 38},
+                                                        {"max_blocks_per_multiprocessor", 106},
+                                                        {"max_registers_per_block", 12},
+                                                        {"max_shared_per_block", 97},
+                                                        {"max_shared_per_multiprocessor", 81},
+                                                        {"max_threads_per_block", 1},
+                                                        {"max_threads_per_multiprocessor", 39},
+                                                        {"multiprocessors", 16},
+                                                        {"warp_size", 10}};
+  static const std::map<std::string, int> kHipFacts = {{"cooperative_launch", 10},
+                                                       {"l2_bytes", 19},
+                                                       {"max_registers_per_block", 71},
+                                                       {"max_shared_per_block", 74},
+                                                       {"max_shared_per_multiprocessor", 10002},
+                                                       {"max_threads_per_block", 56},
+                                                       {"max_threads_per_multiprocessor", 57},
+                                                       {"multiprocessors", 63},
+                                                       {"warp_size", 87}};
   static const std::map<std::string, int> kCpuFacts = {
       {"cores", 0}, {"l1d_bytes", 1}, {"l2_bytes", 2}, {"l3_bytes", 3}, {"simd_bits", 4}};
-  const auto& facts = backend == Backend::cpu ? kCpuFacts : kGpuFacts;
+  const auto& facts = backend == Backend::cpu ? kCpuFacts : backend == Backend::hip ? kHipFacts : kCudaFacts;
   const auto found = facts.find(name);
   if (found == facts.end()) throw NotPackaged(fmt::format("device.{} is not known to packages", name));
   return found->second;

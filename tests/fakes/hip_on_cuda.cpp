@@ -1,6 +1,7 @@
-// The part of HIP that tune-worker-hip opens, as a library over CUDA: with ROCM_PATH set to where it lies, the worker's
-// own executable launches, checks and times on an NVIDIA device, which it takes for a gfx90a with waves of 32. Code
-// objects are those of HIP in what the worker reads of them: an ELF file with a metadata note; a cubin lies behind it.
+// The part of HIP that tune-worker-hip and packages open, as a library over CUDA: with ROCM_PATH set to where it lies,
+// the worker's own executable launches, checks and times on an NVIDIA device, which it takes for a gfx90a with waves
+// of 32. Code objects are those of HIP in what the worker reads of them: an ELF file with a metadata note; a cubin lies
+// behind it.
 #define __HIP_PLATFORM_AMD__
 #define __HIP_DISABLE_CPP_FUNCTIONS__
 #include <cuda.h>
@@ -27,6 +28,8 @@ CUresult status(hipError_t error) { return static_cast<CUresult>(error); }
 hiprtcResult status(nvrtcResult result) { return static_cast<hiprtcResult>(result); }
 
 CUdeviceptr number(void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+CUstream stream_of(hipStream_t stream) { return reinterpret_cast<CUstream>(stream); }
 
 CUresult current() {
   CUcontext context = nullptr;
@@ -204,6 +207,10 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int) {
   return hipSuccess;
 }
 hipError_t hipSetDevice(int) { return status(current()); }
+hipError_t hipGetDevice(int* device) {
+  *device = 0;
+  return status(current());
+}
 hipError_t hipDeviceSynchronize() { return status(cuCtxSynchronize()); }
 
 hipError_t hipMalloc(void** pointer, std::size_t bytes) {
@@ -239,8 +246,25 @@ hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigne
   return status(result);
 }
 hipError_t hipIpcCloseMemHandle(void* pointer) { return status(cuIpcCloseMemHandle(number(pointer))); }
-hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, std::size_t count, hipStream_t) {
-  return status(cuMemsetD8Async(number(to), value, count, nullptr));
+hipError_t hipMallocAsync(void** pointer, std::size_t bytes, hipStream_t stream) {
+  CUdeviceptr address = 0;
+  const CUresult result = cuMemAllocAsync(&address, bytes, stream_of(stream));
+  *pointer = reinterpret_cast<void*>(address);
+  return status(result);
+}
+hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
+  return status(cuMemFreeAsync(number(pointer), stream_of(stream)));
+}
+hipError_t hipMemset2DAsync(void* to, std::size_t distance, int value, std::size_t bytes, std::size_t rows,
+                            hipStream_t stream) {
+  return status(
+      cuMemsetD2D8Async(number(to), distance, static_cast<unsigned char>(value), bytes, rows, stream_of(stream)));
+}
+hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, std::size_t count) {
+  return status(cuMemsetD8(number(to), value, count));
+}
+hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, std::size_t count, hipStream_t stream) {
+  return status(cuMemsetD8Async(number(to), value, count, stream_of(stream)));
 }
 hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, std::size_t count, hipStream_t) {
   return status(cuMemsetD16Async(number(to), value, count, nullptr));
@@ -261,18 +285,35 @@ hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute, hipF
   return hipSuccess;
 }
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, hipStream_t,
-                                 void** arguments, void** extra) {
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                                 hipStream_t stream, void** arguments, void** extra) {
   return status(cuLaunchKernel(reinterpret_cast<CUfunction>(function), grid_x, grid_y, grid_z, block_x, block_y,
-                               block_z, shared, nullptr, arguments, extra));
+                               block_z, shared, stream_of(stream), arguments, extra));
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return status(cuStreamCreate(reinterpret_cast<CUstream*>(stream), flags));
+}
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode) {
+  return status(cuStreamBeginCapture(stream_of(stream), static_cast<CUstreamCaptureMode>(mode)));
+}
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+  return status(cuStreamEndCapture(stream_of(stream), reinterpret_cast<CUgraph*>(graph)));
+}
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* ready, hipGraph_t graph, unsigned long long flags) {
+  return status(
+      cuGraphInstantiateWithFlags(reinterpret_cast<CUgraphExec*>(ready), reinterpret_cast<CUgraph>(graph), flags));
+}
+hipError_t hipGraphLaunch(hipGraphExec_t ready, hipStream_t stream) {
+  return status(cuGraphLaunch(reinterpret_cast<CUgraphExec>(ready), stream_of(stream)));
 }
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
   return status(cuEventCreate(reinterpret_cast<CUevent*>(event), flags));
 }
 hipError_t hipEventDestroy(hipEvent_t event) { return status(cuEventDestroy(reinterpret_cast<CUevent>(event))); }
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t) {
-  return status(cuEventRecord(reinterpret_cast<CUevent>(event), nullptr));
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  return status(cuEventRecord(reinterpret_cast<CUevent>(event), stream_of(stream)));
 }
 hipError_t hipEventSynchronize(hipEvent_t event) {
   return status(cuEventSynchronize(reinterpret_cast<CUevent>(event)));

@@ -2,38 +2,12 @@
 // capability TUNE_TEST_CAPABILITY (90) and TUNE_TEST_MULTIPROCESSORS (132), called TUNE_TEST_CARD. It takes any module,
 // and writes what is launched to TUNE_TEST_LAUNCHES, if that is set.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
+
+#include "fakes/recorded_launches.h"
 
 namespace {
 
-int number(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? std::atoi(text) : otherwise;
-}
-
 char context[1];
-
-/// A kernel of a module, whose image is a text that ends with a new line.
-struct Function {
-  std::string image, name;
-};
-
-/// Null if nothing is to be written down.
-std::FILE* log_file() {
-  static std::FILE* const log =
-      std::getenv("TUNE_TEST_LAUNCHES") != nullptr ? std::fopen(std::getenv("TUNE_TEST_LAUNCHES"), "w") : nullptr;
-  return log;
-}
-
-template <class... Values>
-void note(const char* format, Values... values) {
-  if (log_file() == nullptr) return;
-  std::fprintf(log_file(), format, values...);
-  std::fflush(log_file());
-}
 
 struct Config {
   unsigned grid[3], block[3], shared;
@@ -82,8 +56,7 @@ int cuModuleLoadData(void** module, const void* image) {
   return image != nullptr ? 0 : 1;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
-  const char* const image = static_cast<const char*>(module);
-  *function = new Function{std::string(image, std::strchr(image, '\n')), name};
+  *function = new Function(static_cast<const char*>(module), name);
   return 0;
 }
 int cuFuncSetAttribute(void* function, int attribute, int value) {
@@ -112,7 +85,6 @@ int cuMemAllocAsync(unsigned long long* address, std::size_t, void*) {
   return 0;
 }
 int cuMemFreeAsync(unsigned long long, void*) { return 0; }
-/// TUNE_TEST_INTEGERS: which of the arguments are integers, whose values are written down.
 int cuLaunchKernelEx(const Config* config, void* function, void** arguments, void**) {
   if (log_file() == nullptr) return arguments != nullptr ? 0 : 1;
   unsigned cluster[3] = {0, 0, 0};
@@ -121,13 +93,7 @@ int cuLaunchKernelEx(const Config* config, void* function, void** arguments, voi
   note("%s: %s grid %u %u %u block %u %u %u cluster %u %u %u shared %u", called->image.c_str(), called->name.c_str(),
        config->grid[0], config->grid[1], config->grid[2], config->block[0], config->block[1], config->block[2],
        cluster[0], cluster[1], cluster[2], config->shared);
-  const char* integers = std::getenv("TUNE_TEST_INTEGERS");
-  for (char* end = nullptr; integers != nullptr && *integers != '\0'; integers = end) {
-    int value = 0;
-    std::memcpy(&value, arguments[std::strtol(integers, &end, 10)], sizeof value);
-    note(" %d", value);
-  }
-  note("\n");
+  note_integers(arguments);
   return 0;
 }
 

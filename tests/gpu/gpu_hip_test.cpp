@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "support/cli.h"
@@ -74,6 +75,37 @@ class GpuHip : public testing::Test {
 
   Sandbox sandbox_;
 };
+
+TEST_F(GpuHip, APackageTestsItself) {
+  sandbox_.write("k.hip",
+                 R"(extern "C" __global__ void k(const float* a, const float* b, float* c, float* sums, int m, int n,
+                                 int k, int lda, int ldb, int ldc) {
+  const int i = blockIdx.y * BM + threadIdx.y, j = blockIdx.x * 32 + threadIdx.x;
+  if (i >= m || j >= n) return;
+  for (int p = 0; p < k; ++p) sums[i * n + j] += a[i * lda + p] * b[p * ldb + j];
+  c[i * ldc + j] += sums[i * n + j];
+}
+)");
+  sandbox_.write(
+      "k.yaml",
+      "{name: k, file: k.hip, kernel: k, problem: {gemm: {m: 64, n: 64, k: 96}}, params: {BM: [4, 8]},\n"
+      "launch: {c_init: zero, workspace: {bytes: 4*m*n, zero: true}, grid: [\"ceil_div(n, 32)\", \"ceil_div(m, "
+      "BM)\"], block: [32, BM], args: [A, B, C, workspace, m, n, k, lda, ldb, ldc]}}\n");
+  const auto tune = [&](const std::vector<std::string>& words) {
+    const Result result = sandbox_.tune(words);
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+  };
+  tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+  tune({"merge", "best.yaml", "-o", "db.yaml"});
+  tune({"package", "db.yaml", "--yaml", "k.yaml", "-o", "pack"});
+  const std::string folder = sandbox_.folder().string();
+  const int status = std::system(("cd '" + folder +
+                                  "' && { cmake -S pack -B build && cmake --build build; } > log && "
+                                  "LD_LIBRARY_PATH=" TUNE_HIP_ON_CUDA "/lib build/selftest > said 2>&1")
+                                     .c_str());
+  EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
+  EXPECT_NE(sandbox_.read("said").find(" 0 wrong; "), std::string::npos) << sandbox_.read("said");
+}
 
 class GpuHipVendor : public GpuHip {
  protected:

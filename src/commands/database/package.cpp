@@ -137,15 +137,17 @@ class Packer {
 
  private:
   void require_packable() const {
-    if (backend_ != Backend::cuda && backend_ != Backend::cpu)
+    if (backend_ == Backend::program)
       throw Error(ExitCode::bad_input,
-                  fmt::format("packages are made of kernels for cuda and the cpu so far; these results are of {}",
+                  fmt::format("packages are made of kernels for cuda, hip and the cpu; these results are of {}",
                               group_->backend));
-    if (backend_ == Backend::cuda && !group_->device.arch.starts_with("sm_"))
-      throw Error(ExitCode::bad_input,
-                  fmt::format("the results are of the architecture '{}', and a package is for one such "
-                              "as sm_90a; tune anew to have it known",
-                              group_->device.arch));
+    const char* const begin = backend_ == Backend::cuda ? "sm_" : backend_ == Backend::hip ? "gfx" : "";
+    if (!group_->device.arch.starts_with(begin))
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("the results are of the architecture '{}', and a package is for one such as {}; tune anew "
+                      "to have it known",
+                      group_->device.arch, backend_ == Backend::cuda ? "sm_90a" : "gfx90a"));
     require_own(folder_);
   }
 

@@ -280,8 +280,8 @@ TEST_F(Package, IsMadeOfKernelsOnly) {
                  "tune_database: 1\nresults:\n  - {kernel: p, backend: program, sizes: {m: 2}, device: {name: CPU}, "
                  "params: {A: 1}, time_ms: 1}\nend: yes\n");
   sandbox_.write("k.yaml", "name: p\nrun: \"true\"\nparams: {A: 1}\n");
-  EXPECT_TRUE(has(pack("rows", 2).err,
-                  "packages are made of kernels for cuda and the cpu so far; these results are of program"));
+  EXPECT_TRUE(
+      has(pack("rows", 2).err, "packages are made of kernels for cuda, hip and the cpu; these results are of program"));
   EXPECT_TRUE(has(tune({"package", "db.yaml", "-o", "rows"}, 2).err, "--yaml"));
 }
 

@@ -24,14 +24,17 @@ namespace {
 namespace fs = std::filesystem;
 using Sizes = std::vector<std::int64_t>;  // m, n, k, lda, ldb, ldc
 
-constexpr std::int64_t kMultiprocessors = 132;
+constexpr std::int64_t kMultiprocessors = 132, kComputeUnits = 104;
 
-config::Loaded load_at(const fs::path& yaml, const Sizes& sizes) {
+config::Loaded load_at(const fs::path& yaml, const Sizes& sizes, Backend backend = Backend::cuda) {
   constexpr const char* kNames[] = {"m", "n", "k", "lda", "ldb", "ldc"};
   config::LoadOptions options;
-  options.backend = Backend::cuda;
+  options.backend = backend;
   options.file_must_exist = false;
-  options.probe = [](Backend) { return Device{"NVIDIA H200", "", "sm_90a", {{"multiprocessors", kMultiprocessors}}}; };
+  options.probe = [](Backend its) {
+    return its == Backend::hip ? Device{"AMD Instinct MI250X", "", "gfx90a", {{"multiprocessors", kComputeUnits}}}
+                               : Device{"NVIDIA H200", "", "sm_90a", {{"multiprocessors", kMultiprocessors}}};
+  };
   for (std::size_t i = 0; i < sizes.size(); ++i) options.problem.push_back(fmt::format("{}={}", kNames[i], sizes[i]));
   return config::load(std::vector{yaml}, options);
 }
@@ -135,7 +138,7 @@ int main(int argc, char** argv) {
 class Packages : public testing::Test {
  protected:
   void add(const fs::path& yaml, const Sizes& sizes, const std::vector<Setting>& params, const std::string& artifact) {
-    config::Loaded loaded = load_at(yaml, sizes);
+    config::Loaded loaded = load_at(yaml, sizes, backend_);
     auto spec = loaded.plan.space.at(params);
     ASSERT_TRUE(std::holds_alternative<Spec>(spec)) << std::get<Rejection>(spec).reason;
     package_.entries.push_back({package::sizes_of(loaded.plan), package_.variants.size(), to_text(params), 1, 0, 0, 0});
@@ -150,9 +153,9 @@ class Packages : public testing::Test {
 
   void build() {
     package_.name = "pack";
-    package_.backend = "cuda";
-    package_.device = "NVIDIA H200";
-    package_.arch = "sm_90a";
+    package_.backend = to_text(backend_);
+    package_.device = backend_ == Backend::hip ? "AMD Instinct MI250X" : "NVIDIA H200";
+    package_.arch = backend_ == Backend::hip ? "gfx90a" : "sm_90a";
     std::ranges::sort(package_.entries, {}, &package::Entry::sizes);
     for (const auto& [name, text] : package::files_of(package_)) folder_.write(name, text);
     folder_.write("main.cpp", kProgram);
@@ -167,8 +170,8 @@ class Packages : public testing::Test {
                                      "-I" + root + "/src",
                                      "-o",
                                      root + "/program"};
-    for (const char* source :
-         {"main.cpp", "src/table.cpp", "src/find.cpp", "src/gpu.cpp", "src/binaries.cpp", "src/binaries.S"})
+    for (const char* source : {"main.cpp", "src/table.cpp", "src/find.cpp", "src/gpu.cpp", "src/driver.cpp",
+                               "src/binaries.cpp", "src/binaries.S"})
       argv.push_back(root + "/" + source);
     argv.insert(argv.end(), {"-ldl", "-lpthread"});
     platform::Command command;
@@ -229,7 +232,7 @@ class Packages : public testing::Test {
     if (HasFailure()) return 0;
     int valid = 0, different = 0;
     for (std::size_t i = 0; i < sizes.size() && different < 5; ++i) {
-      const config::Loaded at = load_at(yaml_, sizes[i]);
+      const config::Loaded at = load_at(yaml_, sizes[i], backend_);
       for (std::size_t v = 0; v < package_.variants.size(); ++v) {
         const std::string right = expected(package_.variants[v], at);
         const std::string& line = lines[i * package_.variants.size() + v];
@@ -242,6 +245,7 @@ class Packages : public testing::Test {
   }
 
   TuningFolder folder_;
+  Backend backend_ = Backend::cuda;
   fs::path yaml_;
   package::Package package_;
 };
@@ -527,6 +531,40 @@ TEST_F(Packages, LaunchNothingThatTheDeviceExcludes) {
   const auto older = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_CAPABILITY", "80"}});
   EXPECT_EQ(older.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
   EXPECT_NE(older[0].find("for another architecture"), std::string::npos) << older[0];
+}
+
+// HIP's runtime is a stand-in, too, which takes the place of a card that is not here.
+TEST_F(Packages, LaunchOnAmdWhatTheTuningFileSays) {
+  backend_ = Backend::hip;
+  const fs::path yaml = folder_.write(
+      "a.yaml",
+      "name: a\nfile: a.hip\nkernel: a\nbackend: hip\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
+      "params: {BM: [16, 32], $SPLIT: [1, 2]}\nconstraints: [k % SPLIT == 0]\nlaunch:\n"
+      "  - {c_init: zero, grid: [\"min(ceil_div(m, BM)*n, device.multiprocessors)\", SPLIT], block: [64, 4], shared: "
+      "BM*256, workspace: {bytes: 4*m*n*SPLIT, zero: true}, args: [A, B, C, workspace, m, n, k, lda, ldb, ldc]}\n"
+      "  - {kernel: reduce, if: SPLIT > 1, grid: [m], block: [64], args: [workspace, C, m, n, ldc]}\n");
+  add(yaml, tight(64, 64, 64), {{"BM", std::int64_t{16}}, {"SPLIT", std::int64_t{1}, true}}, "one");
+  add(yaml, tight(512, 64, 64), {{"BM", std::int64_t{32}}, {"SPLIT", std::int64_t{2}, true}}, "two");
+  build();
+  EXPECT_TRUE(fs::exists(folder_.path() / "bin/gfx90a/one.hsaco"));
+  EXPECT_EQ(compare({tight(64, 64, 64), tight(512, 64, 64), tight(100, 3, 5), {64, 64, 64, 72, 80, 96}}), 7);
+  const std::string launches = (folder_.path() / "launches").string();
+  const auto lines = run({tight(64, 64, 64), {512, 64, 64, 64, 64, 96}}, "--launch",
+                         {{"TUNE_TEST_LAUNCHES", launches}, {"TUNE_TEST_INTEGERS", "4"}});
+  EXPECT_EQ(lines, (std::vector<std::string>{"ok; ; 0 allocations", "ok; these sizes were not tuned; 0 allocations",
+                                             "exact 1 rule 1 miss 0 failed 0 hits 2"}));
+  EXPECT_EQ(platform::read_file(launches),
+            "16384 bytes become 0\n64 rows of 256 bytes become 0, 256 bytes between them\n"
+            "one: a grid 104 1 1 block 64 4 1 cluster 0 0 0 shared 4096 64\n"
+            "262144 bytes become 0\n512 rows of 256 bytes become 0, 384 bytes between them\n"
+            "two: a grid 104 2 1 block 64 4 1 cluster 0 0 0 shared 8192 512\n"
+            "two: reduce grid 512 1 1 block 64 1 1 cluster 0 0 0 shared 0 96\n");
+  const auto other = run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_ARCHITECTURE", "gfx908:xnack-"}});
+  EXPECT_EQ(other.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
+  EXPECT_NE(other[0].find("for another architecture"), std::string::npos) << other[0];
+  EXPECT_EQ(run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_ARCHITECTURE", "gfx90a0"}}).back(), other.back());
+  EXPECT_EQ(run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_CARD", "AMD Instinct MI210"}}).back(),
+            "exact 0 rule 1 miss 0 failed 0 hits 1");
 }
 
 TEST_F(Packages, RefuseCodeThatWasChanged) {
