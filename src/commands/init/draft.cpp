@@ -355,10 +355,28 @@ class Writer {
     }
     // What a thread's index is advanced by in a loop.
     const Tokens& body = kernel_->body;
-    for (std::size_t i = 0; i + 2 < body.size(); ++i)
-      if (used == 1 && body[i].is("+=") && has_macro(body[i + 1].text) && (body[i + 2].is(")") || body[i + 2].is(";")))
-        return body[i + 1].text;
+    for (std::size_t i = 0; used == 1 && i + 2 < body.size(); ++i) {
+      if (!body[i].is("+=")) continue;
+      Tokens step;
+      int depth = 0;
+      for (std::size_t j = i + 1; j < body.size() && !body[j].is(";") && depth >= 0; ++j) {
+        depth += body[j].is("(") ? 1 : body[j].is(")") ? -1 : 0;
+        if (depth >= 0) step.push_back(body[j]);
+      }
+      if (step.size() > 1 && !loops_over_threads(i)) continue;
+      const auto threads = indexing_.expression(step).value_or("");
+      if (std::ranges::any_of(source_->macros, [&](const BuildMacro& each) { return mentions(threads, each.name); }))
+        return threads;
+    }
     return "";
+  }
+
+  /// Whether the loop whose variable is advanced at `i` begins with the index of a thread.
+  bool loops_over_threads(std::size_t i) const {
+    const Tokens& body = kernel_->body;
+    for (; i > 0 && !body[i].is("for") && !body[i].is("{") && !body[i].is("}"); --i)
+      if (body[i].is("threadIdx")) return true;
+    return false;
   }
 
   void choose_block() {
@@ -461,7 +479,8 @@ class Writer {
   std::string arguments(const std::string& threads = "THREADS") const {
     std::vector<std::string> texts;
     for (const KernelArgument& argument : kernel_->arguments)
-      texts.push_back(!argument.is_pointer && is_thread_count(argument.name) ? threads : argument_text(argument));
+      if (argument.condition.empty() || !without_conditional_)
+        texts.push_back(!argument.is_pointer && is_thread_count(argument.name) ? threads : argument_text(argument));
     return fmt::format("[{}]", fmt::join(texts, ", "));
   }
 
@@ -471,6 +490,23 @@ class Writer {
       write_arguments("  args: " + arguments());
       return;
     }
+    line("launch:");
+    const auto conditional =
+        std::ranges::find_if(kernel_->arguments, [](const KernelArgument& each) { return !each.condition.empty(); });
+    const auto condition =
+        conditional == kernel_->arguments.end() ? std::nullopt : indexing_.expression(conditional->condition);
+    if (!condition) return write_one_launch();
+    for (const bool holds : {true, false}) {
+      without_conditional_ = !holds;
+      line("  - if: {}", holds ? *condition : "not (" + *condition + ")");
+      const std::size_t from = draft_.yaml.size();
+      write_one_launch();
+      for (std::size_t at = from; at < draft_.yaml.size(); at = draft_.yaml.find('\n', at) + 1)
+        draft_.yaml.insert(at, "  ");
+    }
+  }
+
+  void write_one_launch() {
     std::vector<std::string> grid;
     for (int d = 0; d < dimensions_of(indexing_); ++d) {
       const auto at = static_cast<std::size_t>(d);
@@ -485,7 +521,6 @@ class Writer {
           each.replace(at, threads.size() + 2, threads);
     }
     while (grid.size() > 1 && grid.back() == "1") grid.pop_back();
-    line("launch:");
     guessed(fmt::format("  grid: [{}]", quoted(grid)), "from how blockIdx is used");
     if (block_is_guess_)
       guessed(fmt::format("  block: [{}]", quoted(block_)), "the source does not say how many threads a block has");
@@ -494,7 +529,8 @@ class Writer {
     write_shared();
     write_arguments("  args: " + arguments());
     for (const KernelArgument& argument : kernel_->arguments)
-      if (is_workspace(argument)) guessed("  workspace: " + workspace_bytes(), "the bytes that it needs");
+      if (is_workspace(argument) && !without_conditional_)
+        guessed("  workspace: " + workspace_bytes(), "the bytes that it needs");
   }
 
   /// `extern __shared__ float sums[];`
@@ -531,20 +567,14 @@ class Writer {
   // --- the parameters
 
   /// Whether the problem's types and layouts define it, as type_a and layout_b_col.
-  static bool is_of_problem(const BuildMacro& macro) { return !define_of(macro.name).empty(); }
-
-  static std::string define_of(const std::string& macro) {
-    for (const char* name : {"type_a", "type_b", "type_c", "type_acc", "layout_a", "layout_b", "layout_c"})
-      if (macro == name || macro.starts_with(std::string(name) + "_")) return name;
-    return "";
-  }
+  static bool is_of_problem(const BuildMacro& macro) { return !define_of_problem(macro.name).empty(); }
 
   void write_build() {
     std::vector<std::string> parts;
     if (!request_->for_gpu && source_->uses_openmp) parts.emplace_back("flags: [-fopenmp]");
     std::set<std::string> defines;
     for (const BuildMacro& macro : source_->macros)
-      if (is_gemm_ && is_of_problem(macro)) defines.insert(define_of(macro.name));
+      if (is_gemm_ && is_of_problem(macro)) defines.insert(define_of_problem(macro.name));
     if (!defines.empty()) parts.push_back(fmt::format("defines: [{}]", fmt::join(defines, ", ")));
     if (!parts.empty()) line("build: {{{}}}", fmt::join(parts, ", "));
   }
@@ -623,7 +653,8 @@ class Writer {
         return has_macro(token.text) || source_->constants.contains(token.text);
       });
       const auto condition = of_params ? indexing_.expression(assertion.condition) : std::nullopt;
-      const bool compares = condition && condition->find_first_of("=<>") != std::string::npos;
+      const bool compares = condition && condition->find_first_of("=<>") != std::string::npos &&
+                            (is_gemm_ || condition->find('\'') == std::string::npos);  // a type of the problem
       if (compares && std::ranges::any_of(params_, [&](const auto& each) { return mentions(*condition, each.first); }))
         lines.push_back(
             fmt::format("{}  # {}", *condition, assertion.because.empty() ? "a static_assert" : assertion.because));
@@ -647,6 +678,7 @@ class Writer {
   std::vector<std::string> block_;             ///< expressions
   std::vector<std::string> run_time_threads_;  ///< parameters without a macro
   bool block_is_guess_ = false;
+  bool without_conditional_ = false;                         ///< arguments that stand in `#if`
   std::vector<std::pair<std::string, std::string>> params_;  ///< names and values
   std::vector<std::string> constraints_;                     ///< with their comments
   Draft draft_;

@@ -22,6 +22,16 @@ bool is_name(const std::string& text) {
   return text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
+/// `(a + b)`, but not `(a) + (b)`.
+bool is_in_brackets(const std::string& text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i > 0 && i + 1 == text.size();
+  }
+  return false;
+}
+
 bool compares(const Token& token) { return token.is("<") || token.is("<=") || token.is(">") || token.is(">="); }
 
 /// `blockIdx`, `.`, `x` as one word.
@@ -101,10 +111,33 @@ const Tokens* Indexing::constant_named(const std::string& name) const {
   return nullptr;
 }
 
+/// `a ? b : c` as `(b if a else c)`; `question` is the place of the sign.
+std::optional<std::string> Indexing::choice(const Tokens& tokens, std::size_t question, int depth) const {
+  std::size_t colon = question + 1;
+  for (int open = 0; colon < tokens.size() && (open > 0 || !tokens[colon].is(":")); ++colon) {
+    if (tokens[colon].is("(")) colon = std::min(closing(tokens, colon), tokens.size() - 1);
+    open += tokens[colon].is("?") ? 1 : tokens[colon].is(":") ? -1 : 0;
+  }
+  const auto part = [&](std::size_t from, std::size_t to) {
+    return expression(Tokens(tokens.begin() + static_cast<std::ptrdiff_t>(std::min(from, to)),
+                             tokens.begin() + static_cast<std::ptrdiff_t>(to)),
+                      depth + 1);
+  };
+  const auto condition = part(0, question), then = part(question + 1, colon),
+             otherwise = part(colon + 1, tokens.size());
+  if (colon >= tokens.size() || !condition || !then || !otherwise) return std::nullopt;
+  return fmt::format("({} if {} else {})", *then, *condition, *otherwise);
+}
+
 std::optional<std::string> Indexing::expression(const Tokens& tokens, int depth) const {
   std::string text;
   if (depth > 8 || tokens.empty()) return std::nullopt;
-  for (const Token& token : tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is("(")) i = std::min(closing(tokens, i), tokens.size() - 1);
+    if (tokens[i].is("?")) return choice(tokens, i, depth);
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const Token& token = tokens[i];
     if (token.kind == Token::Kind::number) {
       const auto number = whole_number(token.text);
       if (!number) return std::nullopt;
@@ -115,8 +148,22 @@ std::optional<std::string> Indexing::expression(const Tokens& tokens, int depth)
       text += token.is("&&") ? " and " : token.is("||") ? " or " : "not ";
     } else if (compares(token) || token.is("==") || token.is("!=")) {
       text += " " + token.text + " ";
-    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("%") || token.is("(") || token.is(")")) {
+    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("%")) {
       text += token.text;
+    } else if (token.is("(")) {
+      const std::size_t close = closing(tokens, i);
+      if (close >= tokens.size()) return std::nullopt;
+      const auto inside = expression(Tokens(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                            tokens.begin() + static_cast<std::ptrdiff_t>(close)),
+                                     depth);
+      if (!inside) return std::nullopt;
+      text += is_in_brackets(*inside) ? *inside : "(" + *inside + ")";
+      i = close;
+    } else if (token.is("true") || token.is("false")) {
+      text += token.is("true") ? "True" : "False";
+    } else if (const std::string define = define_of_problem(token.text);
+               macros_.contains(token.text) && !define.empty() && define != token.text) {
+      text += fmt::format("({} == '{}')", define, token.text.substr(define.size() + 1));
     } else if (macros_.contains(token.text) || is_size(token.text)) {
       text += token.text;
     } else if (token.text.starts_with("blockDim.")) {
@@ -124,7 +171,7 @@ std::optional<std::string> Indexing::expression(const Tokens& tokens, int depth)
     } else if (const Tokens* constant = constant_named(token.text)) {
       const auto value = expression(*constant, depth + 1);
       if (!value) return std::nullopt;
-      text += constant->size() > 1 ? "(" + *value + ")" : *value;
+      text += constant->size() > 1 && !is_in_brackets(*value) ? "(" + *value + ")" : *value;
     } else {
       return std::nullopt;
     }

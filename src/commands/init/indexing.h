@@ -34,6 +34,7 @@ class Indexing {
   std::string stride_of(const std::string& buffer) const;
 
  private:
+  std::optional<std::string> choice(const Tokens& tokens, std::size_t question, int depth) const;
   const Tokens* constant_named(const std::string& name) const;
   bool is_size(const std::string& name) const { return integers_.contains(name); }
   bool is_builtin(std::size_t i, const char* name, int dimension) const;

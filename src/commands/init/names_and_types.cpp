@@ -87,6 +87,12 @@ bool is_number(const std::string& text) {
   return std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+std::string define_of_problem(const std::string& macro) {
+  for (const char* name : {"type_a", "type_b", "type_c", "type_acc", "layout_a", "layout_b", "layout_c"})
+    if (macro == name || macro.starts_with(std::string(name) + "_")) return name;
+  return "";
+}
+
 bool is_thread_count(const std::string& name) {
   const std::string text = in_lower_case(name);
   return text == "threads" || text == "num_threads" || text == "nthreads" || text == "n_threads";

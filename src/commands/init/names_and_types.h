@@ -28,6 +28,8 @@ bool mentions(const std::string& expression, const std::string& name);
 bool is_number(const std::string& text);
 /// The value of a whole number in C: `64`, `0x40u`, `32'768`; nullopt if it is none, or too large for 32 bits.
 std::optional<std::int64_t> whole_number(std::string text);
+/// `type_a` of the macros `type_a` and `type_a_bf16`, which the problem of a tuning file defines; empty: it is another.
+std::string define_of_problem(const std::string& macro);
 /// Whether it is called as what says with how many threads a kernel for the CPU runs.
 bool is_thread_count(const std::string& name);
 

@@ -255,6 +255,8 @@ class SourceReader {
   void add(const SourceText& text) {
     const Tokens code = without_host_functions(text.code);
     read_directives(text.directives);
+    branches_ = branches_of(text.directives);
+    values_in_branches_.clear();
     Declarations(code, declared_);
     read_constants(code, source_.constants, Scope::file);
     read_assertions(code);
@@ -262,6 +264,69 @@ class SourceReader {
     for (const Token& token : code)
       if (token.text.starts_with("omp_")) source_.uses_openmp = true;
     source_.code.insert(source_.code.end(), code.begin(), code.end());
+  }
+
+  /// What stands between `#if X` and `#else` or `#endif`, or between these two.
+  struct Branch {
+    Tokens condition;
+    bool otherwise = false;
+    int begin = 0, end = 0;  ///< lines
+  };
+
+  /// Those of conditions with one or two branches that ask for values alone.
+  static std::vector<Branch> branches_of(const std::vector<Tokens>& directives) {
+    struct Open {
+      Branch first;
+      int middle = 0;  ///< the line of `#else`
+      bool usable = true;
+    };
+    std::vector<Open> open;
+    std::vector<Branch> branches;
+    for (const Tokens& directive : directives) {
+      if (directive.empty()) continue;
+      const int line = directive[0].line;
+      if (directive[0].text.starts_with("if")) {
+        const bool asks = std::ranges::any_of(directive, [](const Token& each) { return each.is("defined"); });
+        open.push_back({{Tokens(directive.begin() + 1, directive.end()), false, line, 0},
+                        0,
+                        directive[0].is("if") && directive.size() > 1 && !asks});
+      }
+      if (open.empty()) continue;
+      if (directive[0].text.starts_with("elif")) open.back().usable = false;
+      if (directive[0].is("else")) open.back().middle = line;
+      if (!directive[0].is("endif")) continue;
+      Open done = std::move(open.back());
+      open.pop_back();
+      if (!done.usable) continue;
+      done.first.end = done.middle != 0 ? done.middle : line;
+      branches.push_back(done.first);
+      if (done.middle != 0) branches.push_back({done.first.condition, true, done.middle, line});
+    }
+    return branches;
+  }
+
+  /// The innermost branch, as inner conditions end first; null: there is none.
+  const Branch* branch_at(int line) const {
+    const auto found =
+        std::ranges::find_if(branches_, [&](const Branch& each) { return each.begin < line && line < each.end; });
+    return found == branches_.end() ? nullptr : &*found;
+  }
+
+  /// A constant that both branches of a condition define is a choice between their values.
+  void add_constant(const Token& named, const Tokens& value, std::map<std::string, Tokens>& constants) {
+    const Branch* const branch = branch_at(named.line);
+    const bool is_new = constants.try_emplace(named.text, value).second;
+    if (branch == nullptr) return;
+    if (is_new && !branch->otherwise) values_in_branches_[named.text] = branch->end;
+    const auto first = values_in_branches_.find(named.text);
+    if (is_new || !branch->otherwise || first == values_in_branches_.end() || first->second != branch->begin) return;
+    Tokens choice = branch->condition;
+    const Tokens then = constants[named.text];
+    choice.push_back({Token::Kind::sign, "?", named.line});
+    choice.insert(choice.end(), then.begin(), then.end());
+    choice.push_back({Token::Kind::sign, ":", named.line});
+    choice.insert(choice.end(), value.begin(), value.end());
+    constants[named.text] = choice;
   }
 
   /// Without main, and functions that launch a kernel.
@@ -294,11 +359,17 @@ class SourceReader {
   }
 
   void read_directives(const std::vector<Tokens>& directives) {
+    int depth = 0;  // of conditions
     for (std::size_t i = 0; i < directives.size(); ++i) {
       const Tokens& directive = directives[i];
       if (directive.empty()) continue;
-      if (directive[0].is("define") && directive.size() >= 2)
-        read_definition(directive, i > 0 && asked_for(directives[i - 1]) == directive[1].text);
+      depth += directive[0].is("endif") ? -1 : directive[0].text.starts_with("if") ? 1 : 0;
+      if (directive[0].is("define") && directive.size() >= 2) {
+        // What the file that includes this one has defined stays so.
+        const bool guarded = i > 0 && asked_for(directives[i - 1]) == directive[1].text;
+        if (!guarded || !fixed_.contains(directive[1].text)) read_definition(directive, guarded);
+        if (depth == 0) fixed_.insert(directive[1].text);
+      }
       if (directive[0].is("pragma") && directive.size() >= 2) {
         if (directive[1].is("omp")) read_openmp(directive);
         if (directive[1].is("unroll")) name(directive, 2);
@@ -395,7 +466,10 @@ class SourceReader {
       if (end >= code.size()) return;
       const Tokens value(code.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                          code.begin() + static_cast<std::ptrdiff_t>(end));
-      constants.try_emplace(code[i - 1].text, value);
+      if (scope == Scope::file)
+        add_constant(code[i - 1], value, constants);
+      else
+        constants.try_emplace(code[i - 1].text, value);
       note_number(code[i - 1], value);
       continued = code[end].is(",") ? end : 0;
     }
@@ -454,6 +528,10 @@ class SourceReader {
         kernel.name = code[i].text;
         kernel.line = code[i].line;
         kernel.arguments = arguments_of(inside);
+        for (KernelArgument& argument : kernel.arguments)
+          if (const Branch* branch = branch_at(argument.line);
+              branch != nullptr && branch->begin > kernel.line && !branch->otherwise)
+            argument.condition = branch->condition;
         kernel.body.assign(code.begin() + static_cast<std::ptrdiff_t>(close) + 1,
                            code.begin() + static_cast<std::ptrdiff_t>(end));
         break;
@@ -538,6 +616,9 @@ class SourceReader {
   KernelSource source_;
   Tokens named_by_directives_;
   Names declared_;
+  Names fixed_;                                    ///< macros that are defined whatever the build does
+  std::vector<Branch> branches_;                   ///< of the file that is read
+  std::map<std::string, int> values_in_branches_;  ///< of its constants that `#if` has: where its `#else` is
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ struct KernelArgument {
   bool is_pointer = false, is_const = false, is_reference = false;
   bool is_tensor_map = false;  ///< `const __grid_constant__ CUtensorMap`; it counts as a pointer, too
   int line = 0;
+  Tokens condition = {};  ///< of the `#if` that it stands in; empty: it is always there
 };
 
 struct Kernel {

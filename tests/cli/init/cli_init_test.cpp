@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "platform/files/file.h"
 #include "support/cli.h"
@@ -78,6 +79,17 @@ TEST_F(Init, BuildsASpecForAGpuThatNeedNotBeHere) {
                   "softmax.yaml: 1 parameter, 7 guesses to check\n"
                   "Number of valid specs: 5\n"));
   EXPECT_TRUE(has(result.out, "Number of valid built specs: 1 (out of 1)\n"));
+}
+
+// Their tiles, their conditions and the arguments of one launch alone are told by the source; the values are guessed.
+TEST_F(Init, BuildsASpecOfKernelsWithConditions) {
+  for (const auto& [kernel, arch] : {std::pair("hopper/hopper.cu", "sm_90a"), {"gemm_simt.hip", "gfx90a"}}) {
+    const std::string source = (fs::path(TUNE_SOURCE_DIR) / "demo" / kernel).string();
+    const Result result = sandbox_.tune({"init", source, "-o", std::string(arch) + ".yaml", "--arch", arch});
+    if (result.code == 4) GTEST_SKIP() << "no compiler: " << result.err;
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    EXPECT_TRUE(has(result.out, "Number of valid built specs: 1 (out of 1)\n"));
+  }
 }
 
 TEST_F(Init, OverwritesNothing) {

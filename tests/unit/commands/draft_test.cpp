@@ -116,6 +116,28 @@ TEST_F(DraftOfText, TakesConstraintsFromAssertions) {
   EXPECT_EQ(draft.yaml.find("sizeof"), std::string::npos);
 }
 
+// Both branches of a condition, its arguments, and what the file that includes another has defined.
+TEST_F(DraftOfText, FollowsConditions) {
+  write(
+      "part.cu",
+      "#ifndef ROWS\n#define ROWS 4\n#endif\n#if WIDE\nconstexpr bool kWide = true;\nconstexpr int kStep = 8;\n#else\n"
+      "constexpr bool kWide = false;\nconstexpr int kStep = 2;\n#endif\n"
+      "constexpr int kRows = kWide ? TILE : (kStep > 4 ? 1 : TILE / 2);\n"
+      "static_assert(kRows % ROWS == 0 && !kWide, \"whole rows\");\n"
+      "extern \"C\" __global__ void k(const float* x,\n#if MASKED\n  const int* mask,\n#endif\n  float* y, int n) {\n"
+      "  for (int i = threadIdx.x; i < n; i += LOADERS + TILE) y[i] = x[i];\n}\n");
+  const Draft draft = draft_of(write("k.cu", "#define ROWS 8\n#include \"part.cu\"\n"));
+  EXPECT_EQ(value(draft, "ROWS"), "none") << draft.yaml;
+  const std::string wide = "(True if WIDE else False)";
+  const std::string constraint = "  - (TILE if " + wide +
+                                 " else (1 if (8 if WIDE else 2) > 4 else TILE//2))%8 == 0 and not " + wide +
+                                 "  # whole rows\n";
+  EXPECT_NE(draft.yaml.find(constraint), std::string::npos) << draft.yaml;
+  for (const char* text : {"\n  - if: MASKED\n", "\n    args: [x, mask, y, n]\n", "\n  - if: not (MASKED)\n",
+                           "\n    args: [x, y, n]\n", "\n    block: [LOADERS+TILE]\n"})
+    EXPECT_NE(draft.yaml.find(text), std::string::npos) << text << draft.yaml;
+}
+
 TEST_F(DraftOfText, CallsATransposedOperandOfAProductSo) {
   const Draft draft =
       draft_of(write("k.cpp",
