@@ -238,6 +238,13 @@ TEST(Manual, IsShort) {
   EXPECT_LE(std::ranges::count(page("README.md"), '\n'), 150);
 }
 
+TEST(Manual, ChangelogBeginsWithThisVersion) {
+  const std::string version = words_of(Sandbox().tune({"--version"}).out).at(1);
+  const std::string text = page("docs/changelog.md");
+  const auto heading = text.find("\n## ");
+  EXPECT_EQ(text.substr(heading + 1, text.find('\n', heading + 1) - heading - 1), "## " + version);
+}
+
 TEST(Manual, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
   for (const char* command :
