@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "backend.h"
 #include "compiler/compiler_output.h"
@@ -42,9 +43,12 @@ BuildFolders folders(const wire::BuildRequest& request) {
 }
 
 [[noreturn]] void refuse(const wire::BuildRequest& request, const std::string& log) {
-  throw SpecFailure(wire::Failed{.stage = Stage::build,
-                                 .message = message_of_build(log, folders(request), "the compiler says no error"),
-                                 .room_error = room_error_of_build(log)});
+  std::string message = message_of_build(log, folders(request), "the compiler says no error");
+  const auto line_end = std::min(message.find('\n'), message.size());
+  if (const auto advice = gpu::compile_error_advice(message.substr(0, line_end)); !advice.empty())
+    message.insert(line_end, "; " + advice);
+  throw SpecFailure(
+      wire::Failed{.stage = Stage::build, .message = std::move(message), .room_error = room_error_of_build(log)});
 }
 
 std::map<std::string, double> properties(const wire::BuildRequest& request, const GpuCompiler::Result& result) {

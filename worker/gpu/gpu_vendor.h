@@ -54,5 +54,7 @@ extern const char* const kNoContraction;
 std::vector<std::string> quick_options(const worker::GpuCompilerLibrary& compiler);
 /// What the compiler said of the kernels it compiled: in its log or in the code.
 std::map<std::string, worker::KernelResources> resources(const std::string& code, const std::string& log);
+/// What can be done about this error of the compiler, or an empty text.
+std::string compile_error_advice(const std::string& error);
 
 }  // namespace tune::gpu

@@ -207,6 +207,27 @@ TEST_F(CudaBuild, ACompileErrorIsTheFirstLine) {
             std::string::npos);
 }
 
+TEST_F(CudaBuild, NamesAndHeadersOfCComeWithAdvice) {
+  const auto kernel = [](const std::string& value, const std::string& line = "") {
+    return line + "\nextern \"C\" __global__ void k(float* c) { *c = " + value + "; }\n";
+  };
+  for (const auto& [value, include] :
+       {std::pair{"INFINITY", "<cuda/std/cmath>"}, std::pair{"NAN", "<cuda/std/cmath>"},
+        std::pair{"(uint8_t)1", "<cuda/std/cstdint>"}, std::pair{"INT_MAX", "<cuda/std/climits>"}}) {
+    const std::string refused = output(kernel(value));
+    EXPECT_TRUE(has(refused, "\" is undefined; NVRTC has no headers of C and C++: include CUDA's, such as")) << refused;
+    EXPECT_TRUE(has(refused, include)) << refused;
+    EXPECT_TRUE(has(output(kernel(value, std::string("#include ") + include)), "built specs: 2"));
+  }
+  EXPECT_TRUE(has(output(kernel("1", "#include <cstdint>")), "\"cstdint\"; NVRTC has no headers"));
+  EXPECT_TRUE(has(output(kernel("std::max(1, 2)")), "\"max\"; NVRTC has no headers"));
+  EXPECT_TRUE(has(output(kernel("FLT_MAX")), "undefined; NVRTC has no headers of C: include <cuda/std/limits>"));
+  EXPECT_TRUE(
+      has(output(kernel("cuda::std::numeric_limits<float>::max()", "#include <cuda/std/limits>")), "built specs: 2"));
+  EXPECT_TRUE(has(output(kernel("1"), ", build: {flags: [-DT=1]}"), "; a macro hides a name in NVRTC's own header"));
+  EXPECT_FALSE(has(output(kernel("1", "#include \"mine.cuh\"")), "NVRTC has no"));
+}
+
 TEST_F(CudaBuild, AMissingKernelIsNamed) {
   EXPECT_NE(
       output("__global__ void k(float* c) { *c = 0; }\n").find("k.cu has no kernel 'k': define it as extern \"C\""),

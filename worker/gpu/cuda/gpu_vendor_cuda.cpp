@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <regex>
 #include <stdexcept>
 #include <string_view>
 #include <tuple>
@@ -166,6 +167,22 @@ std::vector<std::string> options_for_statistics() { return {"--ptxas-options=-v"
 
 std::map<std::string, worker::KernelResources> resources(const std::string&, const std::string& log) {
   return worker::read_ptxas_log(log);
+}
+
+std::string compile_error_advice(const std::string& error) {
+  static const std::regex kOfTheLibrary(
+      "cannot open source file \"(\\w+|(assert|float|limits|math|std\\w+|string)\\.h)\"|namespace \"std\" has no "
+      "member|"
+      "identifier \"(u?int\\d+_t|INFINITY|NAN|U?(CHAR|SHRT|INT|LONG|LLONG)_M\\w+|U?INT\\d+_M\\w+)\" is undefined");
+  static const std::regex kOfLimits("identifier \"(FLT|DBL)_\\w+\" is undefined");
+  if (std::regex_search(error, kOfTheLibrary))
+    return "NVRTC has no headers of C and C++: include CUDA's, such as <cuda/std/cmath>, <cuda/std/cstdint>, "
+           "<cuda/std/climits>, and write cuda::std:: for std::";
+  if (std::regex_search(error, kOfLimits))
+    return "NVRTC has no headers of C: include <cuda/std/limits>, and write cuda::std::numeric_limits<float>::max()";
+  if (error.starts_with("__nv_nvrtc_builtin_header.h("))
+    return "a macro hides a name in NVRTC's own header: give a parameter of one letter, such as T, a longer name";
+  return "";
 }
 
 }  // namespace tune::gpu

@@ -103,4 +103,6 @@ std::map<std::string, worker::KernelResources> resources(const std::string& code
   return result;
 }
 
+std::string compile_error_advice(const std::string&) { return ""; }
+
 }  // namespace tune::gpu
