@@ -37,6 +37,7 @@ function drawChartsSoon() {
 }
 
 function draw() {
+  drawVerdict(state.run);
   drawRuns(state.runs);
   drawFailures(state.run);
   table.show(state.run, shownSpecs());

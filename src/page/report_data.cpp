@@ -287,6 +287,7 @@ std::string report_data(const recording::Recording& recording, const Plan& plan,
             {"specs", specs_json(recording, run, parameters, reasons)},
             {"finals", finals_json(run)}};
   if (recording.time.value_or(TimeRule()) != TimeRule()) j["statistic"] = to_text(*recording.time);
+  if (!recording.verdict.empty()) j["verdict"] = recording.verdict;
   j["reasons"] = reasons.all();
   add_figures(j, run.trials, plan, objective);
   return j.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -17,6 +17,14 @@ function named(run) {
   return element("span", {}, swatch, run.name);
 }
 
+/** What the run printed first: the decision, and below it what it rests on. */
+function drawVerdict(run) {
+  const lines = run.verdict ?? [];
+  document.getElementById("verdict").hidden = lines.length === 0;
+  body("verdict").append(
+      ...lines.map((line, i) => element("p", {class: i === 0 ? "decision" : ""}, line.trim())));
+}
+
 function drawRuns(runs) {
   const host = body("runs"), first = runs[0].byPlace[0];
   const rows = runs.map((run) => {
@@ -30,18 +38,18 @@ function drawRuns(runs) {
         `${shown(run.limits.flops / time / run.limits.peak_flops * 100)} %` :
         NONE;
     return [
-      named(run), run.file, run.problem, run.device.name, run.device.driver, run.date, String(run.specs.length),
-      String(run.byPlace.length), winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : NONE,
+      named(run), run.problem, winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : NONE,
       winner && column ? shown(column.get(winner)) : NONE, ratio("default"), ratio("vendor"), limit,
-      winner && first ? shown(secondsOf(first) / time) : NONE
+      winner && first ? shown(secondsOf(first) / time) : NONE, String(run.specs.length), String(run.byPlace.length),
+      run.device.name, run.device.driver, run.date, run.file
     ];
   });
   host.append(plainTable(
       [
-        "run", "file", "problem", "device", "driver", "began (UTC)", "specs", "timed", "best", "time (ms)", "GFLOPS/s",
-        "x default", "x vendor", "of the peak", "x the first run"
+        "run", "problem", "best", "time (ms)", "GFLOPS/s", "x default", "x vendor", "of the peak", "x the first run",
+        "specs", "timed", "device", "driver", "began (UTC)", "file"
       ],
-      rows, [0, 1, 2, 3, 4, 5, 8]));
+      rows, [0, 1, 2, 11, 12, 13, 14]));
 }
 
 /** What a roofline has to show of a run: its place on the x axis, and what its specs and baselines reach. */

@@ -343,6 +343,7 @@ class JournalReader {
     }
     const auto printed = printed_.find(static_cast<std::size_t>(&last - runs_.data()) + 1);
     recording.time = printed == printed_.end() ? TimeRule() : printed->second.record.time;
+    if (printed != printed_.end()) recording.verdict = printed->second.record.verdict;
   }
 
   std::vector<wire::RunRecord> runs_;

@@ -53,6 +53,7 @@ struct Recording {
   std::vector<Parameter> parameters;            ///< every value that occurs, in the recording's order
   std::vector<std::string> objectives;          ///< `time` if the recording names none
   std::optional<TimeRule> time = {};            ///< what its times are, or were printed; unset: it does not say
+  std::vector<std::string> verdict = {};        ///< of our own journal: lines that the last run printed
   std::vector<RecordedTrial> trials;            ///< each spec once: the last one counts
   std::optional<Finals> finals;                 ///< of our own journal: the last ones
   bool has_older_finals = false;       ///< of our own journal: the last ones are of an older version, and left out

@@ -120,6 +120,7 @@ TEST_F(Report, AJournalTellsTheWorkAndWhenEachSpecWasDone) {
   EXPECT_EQ(run.at("limits").at("flops"), 2.0 * 64 * 64 * 64);
   EXPECT_EQ(run.at("limits").at("bytes"), 3.0 * 4 * 64 * 64);
   EXPECT_TRUE(run.at("wall_clock").get<bool>());
+  EXPECT_TRUE(has(run.at("verdict").at(0).get<std::string>(), "DECIDED: ")) << run.at("verdict");
   double last = 0;
   for (const json& spec : run.at("specs")) {
     EXPECT_GT(spec.at("at"), last);
