@@ -49,7 +49,7 @@ ExitCode info(const platform::StorePlaces& places, const std::vector<platform::S
       fmt::format("store: {}\nentries: {}\nsize: {}{}\n", places.folder.string(), entries.size(),
                   bytes_text(bytes_of(entries)), places.limit > 0 ? " of at most " + bytes_text(places.limit) : "");
   if (!entries.empty()) text += "not used for longest: since " + minute_text(entries.front().used) + "\n";
-  platform::print(text + journals_text());
+  print_lines(text + journals_text());
   return ExitCode::ok;
 }
 
@@ -97,8 +97,8 @@ ExitCode verify(const platform::Store& store, const std::vector<platform::StoreE
 ExitCode cache(const CacheOptions& options) {
   const platform::StorePlaces places = store_places({options.store, {}, {}});
   if (places.folder.empty() || !std::filesystem::is_directory(places.folder)) {
-    platform::print(fmt::format("store: {}, which is not there yet\n{}",
-                                places.folder.empty() ? "no folder" : places.folder.string(), journals_text()));
+    print_lines(fmt::format("store: {}, which is not there yet\n{}",
+                            places.folder.empty() ? "no folder" : places.folder.string(), journals_text()));
     return ExitCode::ok;
   }
   const std::vector<platform::StoreEntry> entries = platform::entries_of(places.folder);

@@ -8,11 +8,25 @@
 #include <chrono>
 #include <iterator>
 
+#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
 
 namespace tune::commands {
+
+void print_lines(std::string_view result) {
+  const std::string escaped = with_escapes(result);
+  std::string_view text = escaped;
+  const auto columns = static_cast<std::size_t>(platform::terminal_columns(STDOUT_FILENO));
+  std::string lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    for (const std::string& part : report::wrapped(text.substr(0, end), columns, 2)) lines += part + '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  platform::print_escaped(lines);
+}
 
 void print_wrapped(std::string_view text) {
   const auto columns = static_cast<std::size_t>(platform::terminal_columns(STDERR_FILENO));

@@ -7,6 +7,8 @@
 
 namespace tune::commands {
 
+/// Prints each line of a result on stdout, in lines of the terminal's width, all but the first indented.
+void print_lines(std::string_view result);
 /// Prints a text on stderr: in lines of the terminal's width, all but the first indented, or in one where that is no
 /// terminal, so that scripts can grep it.
 void print_wrapped(std::string_view text);

@@ -151,7 +151,11 @@ std::string failure_line(const Trial& trial, const Summary& summary) {
           ? fmt::format("{}, {}: {}", to_text(failure->stage), to_text(failure->cause), first_line(failure->message))
           : "pruned after the build: " + first_line(std::get<PrunedAfterBuild>(trial.outcome).reason);
   const std::string name = settings_text(trial.spec, summary.varying);
-  std::string line = fmt::format("{:7}  {}{}{}\n", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why);
+  std::string line;
+  for (const std::string& part :
+       wrapped(fmt::format("{:7}  {}{}{}", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why),
+               static_cast<std::size_t>(summary.width), 9))
+    line += part + '\n';
   if (const auto log = summary.logs.find(trial.spec.mesh_idx); log != summary.logs.end())
     line += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
   return line;

@@ -114,15 +114,16 @@ void Progress::tick(Time now) {
 }
 
 void Progress::say(std::string_view line, Time now) {
-  if (style_.quiet || finished_) return;
-  print_above(printable(line, line.size()) + "\n", now);
+  if (!style_.quiet && !finished_) print_above(lines_of(line), now);
 }
 
-void Progress::warn(std::string_view text, Time now) {
+void Progress::warn(std::string_view text, Time now) { print_above(lines_of("warning: " + std::string(text)), now); }
+
+std::string Progress::lines_of(std::string_view text) const {
   std::string lines;
   const auto columns = static_cast<std::size_t>(style_.columns());
-  for (const std::string& line : wrapped("warning: " + printable(text, text.size()), columns, 2)) lines += line + "\n";
-  print_above(lines, now);
+  for (const std::string& line : wrapped(printable(text, text.size()), columns, 2)) lines += line + "\n";
+  return lines;
 }
 
 void Progress::print_above(const std::string& lines, Time now) {

@@ -77,6 +77,7 @@ class Progress {
   double finals_to_come(double sweep_left, Time now) const;
   void draw(Time now);
   void print_plain(Time now);
+  std::string lines_of(std::string_view text) const;
   void print_above(const std::string& lines, Time now);
   std::string erased() const;
 

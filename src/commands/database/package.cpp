@@ -24,7 +24,6 @@
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
 #include "platform/files/file.h"
-#include "platform/files/streams.h"
 
 namespace tune::commands {
 namespace {
@@ -132,7 +131,7 @@ class Packer {
     refuse();
     package::Package package = make();
     write(package::files_of(package));
-    platform::print(with_escapes(summary(package)));
+    print_lines(summary(package));
   }
 
  private:
@@ -468,7 +467,7 @@ class Packer {
     for (const package::Entry& entry : package.entries) binaries.insert(package.variants[entry.variant].artifact);
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
     return fmt::format(
-        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it: cmake -S {0} -B build && "
+        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B build && "
         "cmake --build build && build/selftest\n",
         folder, package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
         binaries.size() == 1 ? "binary" : "binaries", package.device);

@@ -12,9 +12,7 @@
 #include "exec/workers.h"
 #include "model/command.h"
 #include "model/program.h"
-#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
-#include "platform/files/streams.h"
 #include "platform/store/store.h"
 
 namespace tune::commands {
@@ -134,10 +132,10 @@ class Init {
           backend_ == Backend::cuda ? "__CUDACC_RTC__" : "__HIPCC_RTC__");
     text += fmt::format("{}: {} parameter{}, {} guess{} to check\n", yaml.string(), draft.parameters,
                         draft.parameters == 1 ? "" : "s", draft.guesses, draft.guesses == 1 ? "" : "es");
-    platform::print(with_escapes(text));
+    print_lines(text);
   }
 
-  ExitCode try_out(const fs::path& yaml) const {
+  ExitCode try_out(const fs::path& yaml) {
     const std::string name = shell_quote(yaml.string());
     ExitCode code = ExitCode::bad_input;
     try {
@@ -147,18 +145,20 @@ class Init {
       code = error.code();
     }
     if (code == ExitCode::ok)
-      platform::print(with_escapes(fmt::format("next: check the guesses in {0}, then: tune {0} --tune\n", name)));
+      print_lines(fmt::format("next: check the guesses in {0}, then: tune {0} {1}\n", name,
+                              arch_ ? "--build-only --arch " + *arch_ : "--tune"));
     else
-      print_wrapped(fmt::format("note: {0} was written; correct it, then: tune {0} --dry-run", name));
+      print_wrapped(fmt::format("note: {0} was written; correct it or the source, then: tune {0} --dry-run", name));
     return code;
   }
 
-  ExitCode list_and_build(const fs::path& yaml) const {
+  ExitCode list_and_build(const fs::path& yaml) {
     if (const ExitCode code = tune({yaml.string(), "--dry-run", "--quiet"}); code != ExitCode::ok) return code;
     std::vector<std::string> build = {yaml.string(), "--build-only", "--max-evals", "1"};
-    if (const auto arch = architecture()) {
+    arch_ = architecture();
+    if (arch_) {
       build.emplace_back("--arch");
-      build.push_back(*arch);
+      build.push_back(*arch_);
     }
     return tune(build);
   }
@@ -169,7 +169,7 @@ class Init {
     exec::Workers workers = find_workers();
     if (workers.probe_compiler(backend_).no_device.empty()) return std::nullopt;
     const std::string arch = backend_ == Backend::cuda ? "sm_80" : "gfx90a";
-    platform::print(fmt::format("no GPU is here: a spec is built for {}; --arch names another\n", arch));
+    print_lines(fmt::format("no GPU is here: a spec is built for {}; --arch names another\n", arch));
     return arch;
   }
 
@@ -181,6 +181,7 @@ class Init {
 
   const InitOptions* options_;
   Backend backend_;
+  std::optional<std::string> arch_;  ///< what was built for, unless for the GPU here
 };
 
 ExitCode init(const InitOptions& options) { return Init(options).run(); }

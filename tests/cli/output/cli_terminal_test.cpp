@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "support/has.h"
@@ -192,6 +193,76 @@ TEST_F(TerminalTest, AReaderThatLeavesIsNoProblem) {
 TEST_F(TerminalTest, OfAnotherObjectiveItsValueIsShown) {
   sandbox_.write_script("{T: [1, 2]}", "metrics: {rate: {expr: T/time, maximize: true}}\nobjective: rate\n");
   EXPECT_TRUE(has(left_on(80, {"bench.yaml", "--no-finals"}), "2/2 | best 1000 rate (0) T=1\n"));
+}
+
+// Tables, notes and errors. Lists of options and files for other programs, such as YAML, have widths of their own.
+TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
+  namespace fs = std::filesystem;
+  for (const char* folder : {"configs", "demo"})
+    fs::create_directory_symlink(fs::path(TUNE_SOURCE_DIR) / folder, sandbox_.folder() / folder);
+  fs::copy_file(fs::path(TUNE_SOURCE_DIR) / "demo/softmax.cpp", sandbox_.folder() / "a_kernel_with_a_long_name.cpp");
+  const std::string mma = "configs/recorded/gemm_mma_8192_h200.jsonl",
+                    simt = "configs/recorded/gemm_simt_exhaustive_h200.jsonl",
+                    hopper = "configs/h200/hopper_bf16.db.yaml";
+  const Words diff = {"diff", "configs/recorded/gemm_simt_isolation_spec_h200.jsonl",
+                      "configs/recorded/gemm_simt_isolation_auto_h200.jsonl"};
+  const std::vector<std::pair<int, Words>> commands = {
+      {0, {"bench.yaml", "--tune"}},
+      {0, {"bench.yaml", "--tune", "--output", "best"}},
+      {0, {"best.yaml"}},
+      {0, {"best.yaml", "--compare", "--seed", "3"}},
+      {0, {"bench.yaml", "--dry-run"}},
+      {0, {"show"}},
+      {0, {"show", "--list"}},
+      {0, {"show", "best", "--failed"}},
+      {0, {"show", mma}},
+      {0, {"show", mma, "--effects"}},
+      {0, {"show", mma, "--chart"}},
+      {0, {"show", mma, "--changes"}},
+      {0, {"show", mma, "--failed"}},
+      {0, {"show", mma, "--sort", "registers"}},
+      {0, {"show", simt}},
+      {0, {"show", simt, "--effects"}},
+      {0, {"show", hopper}},
+      {2, {"show", simt, "--columns", "nothing"}},
+      {2, {"show", "nowhere.jsonl"}},
+      {0, diff},
+      {5, {"diff", hopper, hopper}},
+      {0, {"merge", hopper, "-o", "new.db.yaml"}},
+      {0, {"report", simt, "--yaml", "configs/gemm_simt.yaml", "-o", "report.html"}},
+      {2, {"report", "nowhere"}},
+      {2, {"convert", mma, "run.nonsense"}},
+      {0, {"--simulate", simt, "--max-evals", "20", "--tune"}},
+      {0, {"configs/gemm_simt.yaml", "--dry-run", "--device-file", "h100", "--top", "5"}},
+      {0, {"configs/gemm_cpu.yaml", "--build-only", "--max-evals", "1"}},
+      {0, {"init", "a_kernel_with_a_long_name.cpp"}},
+      {2, {"init", "a_kernel_with_a_long_name.cpp"}},
+      {0, {"cache", "info"}},
+      {0, {"cache", "verify"}},
+      {0, {"cache", "clear"}},
+      {2, {"bench.yaml", "--filter", "T=99"}},
+      {2, {"bench.yaml", "--param", "NOTHING:3"}},
+      {2, {"nowhere.yaml", "--tune"}},
+      {2, {"--tune", "--param", "X:[1,2]", "--", "xz"}},
+      {2, {"lookup", "--db", hopper}},
+      {2, {"cover", "nowhere.db.yaml", "nowhere"}},
+      {2, {"retime", "nowhere.db.yaml", "--yaml", "nowhere.yaml"}},
+      {2, {"package", "nowhere.db.yaml", "--yaml", "nowhere.yaml", "-o", "nowhere"}},
+      {2, {}},
+  };
+  for (const auto& [code, words] : commands) {
+    std::string line = "tune";
+    for (const std::string& word : words) line += " " + word;
+    SCOPED_TRACE(line);
+    InTerminal run(sandbox_, words, 80);
+    EXPECT_EQ(run.code(), code) << run.text();
+    Screen screen(80);
+    // A command to repeat a failed spec stands in one line, so that it can be copied; so does the place of a journal.
+    std::istringstream lines(run.text());
+    for (std::string each; std::getline(lines, each);)
+      if (!each.starts_with("         tune ") && !has(each, "/state/tune/")) screen.write(each + "\n");
+    EXPECT_EQ(screen.wraps(), 0) << run.text();
+  }
 }
 
 TEST_F(TerminalTest, ATerminalMayBeResized) {
