@@ -33,6 +33,8 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   problem["alpha"] = fmt::format("{}", gemm.alpha);
   problem["beta"] = fmt::format("{}", gemm.beta);
   problem["bias"] = kBiases[static_cast<int>(gemm.bias)];
+  problem["epilogue"] = to_text(gemm.epilogue);
+  problem["residual"] = gemm.residual ? "true" : "false";
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
   problem["init"] = kInits[static_cast<int>(gemm.init)];
   std::erase_if(problem, [](const auto& property) {
@@ -46,7 +48,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
       key.sizes.emplace_back(fmt::format("stride_{}", matrix), stride);
   };
   distances("a", gemm.lda, gemm.stride_a, gemm.m, gemm.k, gemm.layout_a);
-  distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.n, gemm.layout_b);
+  distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.columns(), gemm.layout_b);
   distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c);
 }
 
@@ -69,7 +71,8 @@ auto order_of(const SizeRule& rule) {
 
 const std::map<std::string, std::string>& gemm_defaults() {
   static const std::map<std::string, std::string> kDefaults = {
-      {"alpha", "1"}, {"beta", "0"}, {"bias", "none"}, {"fast_accum", "false"}, {"init", "uniform"}};
+      {"alpha", "1"},          {"beta", "0"},       {"bias", "none"},     {"epilogue", "none"},
+      {"fast_accum", "false"}, {"init", "uniform"}, {"residual", "false"}};
   return kDefaults;
 }
 

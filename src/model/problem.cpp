@@ -1,5 +1,6 @@
 #include "model/problem.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tune {
@@ -50,13 +51,26 @@ double unit_roundoff(Type type) {
   return bits == 0 ? 0 : 1.0 / static_cast<double>(std::int64_t{1} << bits);
 }
 
+std::optional<Epilogue> parse_epilogue(std::string_view name) {
+  const auto* const found = std::ranges::find(kEpilogues, name);
+  return found != kEpilogues.end() ? std::optional(static_cast<Epilogue>(found - kEpilogues.begin())) : std::nullopt;
+}
+
 double Gemm::bytes() const {
   const auto matrix = [](std::int64_t rows, std::int64_t cols, Type type) {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(size_of(type));
   };
-  const double c_passes = beta != 0 ? 2 : 1;
-  return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, n, b) + c_passes * matrix(m, n, c)) +
+  const double c_passes = (beta != 0 ? 2 : 1) + (residual ? 1 : 0);
+  return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, columns(), b) + c_passes * matrix(m, n, c)) +
          matrix(1, bias_length(), c);
+}
+
+std::vector<std::string> epilogue_macros(const Gemm& gemm) {
+  std::vector<std::string> names;
+  if (gemm.bias != Bias::none) names.emplace_back(gemm.bias == Bias::row ? "epilogue_bias_row" : "epilogue_bias_col");
+  if (gemm.epilogue != Epilogue::none) names.push_back("epilogue_" + std::string(to_text(gemm.epilogue)));
+  if (gemm.residual) names.emplace_back("epilogue_residual");
+  return names;
 }
 
 std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,9 +29,20 @@ enum class Init { uniform, normal, hpl, trig, zeros, iota };
 /// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
 enum class Bias { none, row, col };
 
-/// C[m,n] = alpha * A[m,k] * B[k,n] + beta * C + bias, `batch` times with one bias, which has C's type. Leading
-/// dimensions and batch strides are in elements; a leading dimension is the distance between rows (Layout::row) or
-/// columns (Layout::col).
+/// What is computed of each element x of a product before it is rounded to C's type. gelu has two forms: tanh's is that
+/// of vendors' libraries, erf's the exact one. With swiglu, B has 2n columns, and an element of C is silu(x) times the
+/// element of the product that is n columns further on.
+enum class Epilogue { none, relu, gelu_tanh, gelu_erf, silu, swiglu };
+
+/// Their names in tuning files, in the same order.
+inline constexpr std::array<std::string_view, 6> kEpilogues = {"none",     "relu", "gelu_tanh",
+                                                               "gelu_erf", "silu", "swiglu"};
+constexpr std::string_view to_text(Epilogue epilogue) { return kEpilogues[static_cast<std::size_t>(epilogue)]; }
+std::optional<Epilogue> parse_epilogue(std::string_view name);
+
+/// C[m,n] = epilogue(alpha * A[m,k] * B[k,n] + beta * C + bias) + residual, `batch` times with one bias, which has C's
+/// type; the residual is laid out as C. Leading dimensions and batch strides are in elements; a leading dimension is
+/// the distance between rows (Layout::row) or columns (Layout::col).
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Type a = Type::f32, b = Type::f32, c = Type::f32, acc = Type::f32;
@@ -38,18 +51,28 @@ struct Gemm {
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< 0 in a file: one matrix after the other
   double alpha = 1, beta = 0;
   Bias bias = Bias::none;
+  Epilogue epilogue = Epilogue::none;
+  bool residual = false;
   bool fast_accum = false;  ///< of fp8: sums may keep as few digits as those of tensor cores
   Init init = Init::uniform;
 
+  /// Columns of B, and of the product that the epilogue takes.
+  std::int64_t columns() const { return epilogue == Epilogue::swiglu ? 2 * n : n; }
   /// Elements of the bias vector.
-  std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? n : m; }
+  std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 
+  /// Those of the product alone.
   double flops() const {
-    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(columns()) *
+           static_cast<double>(k);
   }
-  /// Compulsory traffic: A, B, the bias and C once, C twice if beta != 0.
+  /// Compulsory traffic: A, B, the bias, the residual and C once, C twice if beta != 0.
   double bytes() const;
 };
+
+/// What kernels know from `epilogue` among `build.defines`: epilogue_bias_row or epilogue_bias_col, epilogue_relu and
+/// its like, epilogue_residual. Of a plain product nothing.
+std::vector<std::string> epilogue_macros(const Gemm& gemm);
 
 /// Elements a matrix of rows x cols occupies: from its first to its last element, padding between rows included.
 std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld);

@@ -10,6 +10,8 @@ std::string gemm_text(const Gemm& gemm) {
   if (gemm.batch != 1) text += fmt::format("x{}", gemm.batch);
   if (gemm.a != Type::f32 || gemm.b != Type::f32 || gemm.c != Type::f32)
     text += fmt::format(" {} {} {}", to_text(gemm.a), to_text(gemm.b), to_text(gemm.c));
+  if (gemm.epilogue != Epilogue::none) text += fmt::format(" {}", to_text(gemm.epilogue));
+  if (gemm.residual) text += " residual";
   const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
   if (gemm.layout_a != Layout::row || gemm.layout_b != Layout::row || gemm.layout_c != Layout::row)
     text += fmt::format(" {} {} {}", layout(gemm.layout_a), layout(gemm.layout_b), layout(gemm.layout_c));

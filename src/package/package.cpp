@@ -92,6 +92,8 @@ class PackageWriter {
     for (const Buffer& operand : operands_of(*plan_))
       operands += fmt::format("  {}void* {} = nullptr;\n", operand.role == Buffer::Role::in ? "const " : "",
                               member_of(operand.name));
+    if (gemm_ != nullptr && (gemm_->epilogue != Epilogue::none || gemm_->residual))
+      throw NotPackaged("a package's test computes no epilogue and no residual, so such products are not packaged");
     if (sizes.empty()) throw NotPackaged("the problem has no sizes, by which a package could choose");
     sizes.pop_back();
     operands.pop_back();

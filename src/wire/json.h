@@ -69,6 +69,12 @@ TUNE_JSON_ENUM(Type, {{"f64", Type::f64},
                       {"s8", Type::s8}})
 TUNE_JSON_ENUM(Layout, {{"row", Layout::row}, {"col", Layout::col}})
 TUNE_JSON_ENUM(Bias, {{"none", Bias::none}, {"row", Bias::row}, {"col", Bias::col}})
+TUNE_JSON_ENUM(Epilogue, {{"none", Epilogue::none},
+                          {"relu", Epilogue::relu},
+                          {"gelu_tanh", Epilogue::gelu_tanh},
+                          {"gelu_erf", Epilogue::gelu_erf},
+                          {"silu", Epilogue::silu},
+                          {"swiglu", Epilogue::swiglu}})
 TUNE_JSON_ENUM(Init, {{"uniform", Init::uniform},
                       {"normal", Init::normal},
                       {"hpl", Init::hpl},
@@ -112,8 +118,8 @@ TUNE_JSON_ENUM(PowerState, {{"burst", PowerState::burst}, {"sustained", PowerSta
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommandLine, words, is_shell)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
-                                                ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, bias, fast_accum,
-                                                init)
+                                                ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, bias, epilogue,
+                                                residual, fast_accum, init)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache,

@@ -131,6 +131,38 @@ void gemm_of_b_that_begins(const float* a, const float* b, float* c, int m, int 
   gemm_by_columns(a, b, c, m, n, k, std::vector(b, b + 8));
 }
 
+float silu(float x) { return x / (1 + std::exp(-x)); }
+
+/// An element is what `finish` makes of one of the product, of the one n columns further on and of the residual's.
+template <typename Finish>
+void gemm_and(const float* a, const float* b, float* c, int m, int n, int k, const float* residual, int columns,
+              const Finish& finish) {
+  const auto product = [&](int i, int j) {
+    float sum = 0;
+    for (int p = 0; p < k; ++p) sum += a[i * k + p] * b[p * columns + j];
+    return sum;
+  };
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      c[i * n + j] = finish(product(i, j), columns > n ? product(i, n + j) : 0, residual[i * n + j]);
+  take_time();
+}
+void gemm_silu(const float* a, const float* b, float* c, int m, int n, int k, const float* residual) {
+  gemm_and(a, b, c, m, n, k, residual, n, [](float x, float, float r) { return silu(x) + r; });
+}
+void gemm_relu(const float* a, const float* b, float* c, int m, int n, int k, const float* residual) {
+  gemm_and(a, b, c, m, n, k, residual, n, [](float x, float, float r) { return std::max(x, 0.0F) + r; });
+}
+void gemm_silu_of_all(const float* a, const float* b, float* c, int m, int n, int k, const float* residual) {
+  gemm_and(a, b, c, m, n, k, residual, n, [](float x, float, float r) { return silu(x + r); });
+}
+void gemm_swiglu(const float* a, const float* b, float* c, int m, int n, int k, const float* residual) {
+  gemm_and(a, b, c, m, n, k, residual, 2 * n, [](float x, float up, float r) { return silu(x) * up + r; });
+}
+void gemm_swiglu_exchanged(const float* a, const float* b, float* c, int m, int n, int k, const float* residual) {
+  gemm_and(a, b, c, m, n, k, residual, 2 * n, [](float x, float up, float r) { return silu(up) * x + r; });
+}
+
 struct Kernel {
   std::string name;
   std::vector<std::size_t> sizes;  ///< of its parameters
@@ -149,15 +181,29 @@ Kernel kernel(const char* name, void (*function)(Parameters...)) {
 }
 
 #define FAKE_KERNEL(function) kernel(#function, function)
-std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),    FAKE_KERNEL(tune_first_difference),
-                               FAKE_KERNEL(tune_padding), FAKE_KERNEL(tune_compare),
-                               FAKE_KERNEL(tune_digest),  FAKE_KERNEL(tune_turn_signs),
-                               FAKE_KERNEL(tune_guards),  FAKE_KERNEL(tune_widen),
-                               FAKE_KERNEL(tune_scale),   FAKE_KERNEL(tune_norms),
-                               FAKE_KERNEL(tune_flush),   kernel("tune_multiply", multiply),
-                               kernel("tune_hold", hold), kernel("tune_look", look),
-                               FAKE_KERNEL(gemm),         FAKE_KERNEL(gemm_of_first_b),
-                               FAKE_KERNEL(gemm_of_b_at), FAKE_KERNEL(gemm_of_b_that_begins)};
+std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),
+                               FAKE_KERNEL(tune_first_difference),
+                               FAKE_KERNEL(tune_padding),
+                               FAKE_KERNEL(tune_compare),
+                               FAKE_KERNEL(tune_digest),
+                               FAKE_KERNEL(tune_turn_signs),
+                               FAKE_KERNEL(tune_guards),
+                               FAKE_KERNEL(tune_widen),
+                               FAKE_KERNEL(tune_scale),
+                               FAKE_KERNEL(tune_norms),
+                               FAKE_KERNEL(tune_flush),
+                               kernel("tune_multiply", multiply),
+                               kernel("tune_hold", hold),
+                               kernel("tune_look", look),
+                               FAKE_KERNEL(gemm),
+                               FAKE_KERNEL(gemm_of_first_b),
+                               FAKE_KERNEL(gemm_of_b_at),
+                               FAKE_KERNEL(gemm_of_b_that_begins),
+                               FAKE_KERNEL(gemm_silu),
+                               FAKE_KERNEL(gemm_relu),
+                               FAKE_KERNEL(gemm_silu_of_all),
+                               FAKE_KERNEL(gemm_swiglu),
+                               FAKE_KERNEL(gemm_swiglu_exchanged)};
 
 const Kernel& kernel_of(CUfunction function) { return *reinterpret_cast<const Kernel*>(function); }
 

@@ -108,7 +108,7 @@ Status hipblasLtMatmulDescSetAttribute(Product product, ProductAttribute attribu
       return set(product, CUBLASLT_MATMUL_DESC_TRANSB, operation(value));
     case kEpilogue:
       return set(product, CUBLASLT_MATMUL_DESC_EPILOGUE,
-                 read<std::uint32_t>(value) == kAddBias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT);
+                 static_cast<cublasLtEpilogue_t>(read<std::uint32_t>(value)));  // both number them alike
     case kBiasPointer:
       return set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, read<void*>(value));
     case kBiasType:

@@ -42,7 +42,11 @@ __device__ long long at(int row, int col, int ld, bool by_rows) {
 }
 extern "C" __global__ void gemm(const A_TYPE* A, const B_TYPE* B, C_TYPE* C, int m, int n, int k, int lda, int ldb,
                                 int ldc, long long stride_a, long long stride_b, long long stride_c, ACC alpha,
-                                ACC beta, int mutant BIAS_PARAMETER) {
+                                ACC beta, int mutant BIAS_PARAMETER
+#if epilogue_residual
+                                , const C_TYPE* residual
+#endif
+) {
   const int j = blockIdx.x * 16 + threadIdx.x, i = blockIdx.y * 16 + threadIdx.y;
   if (i >= m || j >= n) return;
   A += blockIdx.z * stride_a; B += blockIdx.z * stride_b; C += blockIdx.z * stride_c;
@@ -58,6 +62,16 @@ extern "C" __global__ void gemm(const A_TYPE* A, const B_TYPE* B, C_TYPE* C, int
   sum = alpha * sum;
   if (beta != ACC(0)) sum = sum + beta * widen(c);
   sum = sum BIAS_TERM;
+#if epilogue_relu
+  sum = sum > ACC(0) ? sum : ACC(0);
+#elif epilogue_gelu_tanh
+  sum = 0.5f * sum * (1 + tanhf(0.797884561f * (sum + 0.044715f * sum * sum * sum)));
+#elif epilogue_silu
+  sum = mutant == 6 ? fmaxf(sum, 0) : sum / (1 + __expf(-sum));
+#endif
+#if epilogue_residual
+  sum = sum + widen(residual[blockIdx.z * stride_c + at(i, j, ldc, C_ROWS)]);
+#endif
   c = narrow<C_TYPE>(sum);
 }
 )";
@@ -94,14 +108,15 @@ class GpuGemm : public testing::Test {
     text += fmt::format(
         "build: {{flags: [-DA_TYPE={}, -DB_TYPE={}, -DC_TYPE={}, -DACC={}, -DA_ROWS={:d}, -DB_ROWS={:d}, "
         "-DC_ROWS={:d},\n"
-        "'-DBIAS_PARAMETER={}', '-DBIAS_TERM={}']}},\n",
+        "'-DBIAS_PARAMETER={}', '-DBIAS_TERM={}'], defines: [epilogue]}},\n",
         gemm.a, gemm.b, gemm.c, gemm.acc, is_row(0), is_row(1), is_row(2), biased ? ", const C_TYPE* bias" : "",
         !biased  ? ""
         : by_row ? "+ widen(bias[j])"
                  : "+ widen(bias[i])");
     text += fmt::format(
         "launch: {{grid: [3, 4, batch], block: [16, 16], args: [A, B, C, m, n, k, lda, ldb, ldc,\n"
-        "{{i64: stride_a}}, {{i64: stride_b}}, {{i64: stride_c}}, alpha, beta, MUTANT{}]}}}}\n",
+        "{{i64: stride_a}}, {{i64: stride_b}}, {{i64: stride_c}}, alpha, beta, MUTANT{}, {{optional: "
+        "residual}}]}}}}\n",
         biased ? ", bias" : "");
     sandbox_.write("gemm.yaml", text);
   }
@@ -258,10 +273,27 @@ TEST_F(GpuGemm, TheVendorsLibraryAgreesWithOurReference) {
            {"e4m3", "e4m3", "bf16", "f32", "rcr"},
            {"s8", "s8", "s32", "s32", "rcr", ", alpha: 2"},
            {"f16", "f16", "f16", "f32", "rrr", ", bias: row"},
+           {"bf16", "bf16", "bf16", "f32", "rcr", ", epilogue: relu"},
+           {"bf16", "bf16", "bf16", "f32", "rcr", ", bias: row, epilogue: relu"},
+           {"f16", "f16", "f32", "f32", "rcr", ", epilogue: gelu_tanh"},
+           {"bf16", "bf16", "bf16", "f32", "rcc", ", bias: col, epilogue: gelu_tanh"},
+           {"f32", "f32", "f32", "f32", "rrr", ", residual: true"},
        }) {
     const std::string table = table_with_vendor(gemm);
     EXPECT_NE(table.find("x vendor best"), std::string::npos) << gemm.a << " -> " << gemm.c << table;
   }
+}
+
+TEST_F(GpuGemm, AnotherEpilogueIsFound) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    const Case gemm = {type, type, type, "f32", "rcr", ", bias: row, epilogue: silu, residual: true", "[0, 6]"};
+    EXPECT_EQ(outcomes(gemm), (std::vector<std::string>{"measured", "check, reported: wrong result in C"})) << type;
+  }
+}
+
+TEST_F(GpuGemm, OfAnEpilogueThatTheVendorsLibraryLacksThereIsANote) {
+  const std::string table = table_with_vendor({"bf16", "bf16", "bf16", "f32", "rcr", ", epilogue: silu"});
+  EXPECT_NE(table.find("note: baseline vendor: cuBLASLt has no epilogue silu"), std::string::npos) << table;
 }
 
 TEST_F(GpuGemm, WhatTheVendorsLibraryLacksIsANote) {

@@ -64,7 +64,7 @@ std::vector<float> multiplied(const Gemm& g, const worker::Arrangement& arrangem
 TEST(Arrangement, HasTheResultThatTheReferenceSays) {
   const Gemm gemm = small_gemm();
   const auto values = worker::compute_reference(gemm, kSeed);
-  const worker::GemmReference reference(gemm, values);
+  const worker::GemmReference reference(gemm, values, kSeed);
   for (const worker::Arrangement arrangement : {worker::Arrangement{}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 6, 5}}) {
     const auto c = multiplied(gemm, arrangement);
     EXPECT_EQ(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan, {arrangement, {}}).wrong, 0)

@@ -166,7 +166,7 @@ class Mutants : public testing::Test {
     return c;
   }
   worker::Deviation deviation(const std::vector<Out>& c) const {
-    return worker::compare_gemm(gemm_, c.data(), worker::GemmReference(gemm_, reference_), worker::Poison::nan);
+    return worker::compare_gemm(gemm_, c.data(), worker::GemmReference(gemm_, reference_, kSeed), worker::Poison::nan);
   }
   worker::Deviation deviation(const Sum& kernel) const { return deviation(product(kernel)); }
 

@@ -220,7 +220,7 @@ struct Case {
   explicit Case(Gemm g) : gemm(worker::resolved(g)), reference(worker::compute_reference(gemm, 3)) {
     c.resize(static_cast<std::size_t>(worker::view_c(gemm).extent()));
     worker::poison(std::as_writable_bytes(std::span(c)), worker::Poison::nan);
-    const auto right = worker::GemmReference(gemm, reference).c;
+    const auto right = worker::GemmReference(gemm, reference, 3).x;
     for (std::int64_t i = 0; i < gemm.batch * gemm.m * gemm.n; ++i)
       at(i / (gemm.m * gemm.n), i / gemm.n % gemm.m, i % gemm.n) =
           static_cast<float>(right[static_cast<std::size_t>(i)]);
@@ -229,7 +229,7 @@ struct Case {
     return c[static_cast<std::size_t>(worker::view_c(gemm).offset(batch, row, col))];
   }
   worker::Deviation compare() const {
-    return worker::compare_gemm(gemm, c.data(), worker::GemmReference(gemm, reference), worker::Poison::nan);
+    return worker::compare_gemm(gemm, c.data(), worker::GemmReference(gemm, reference, 3), worker::Poison::nan);
   }
 };
 

@@ -50,6 +50,8 @@ bool can_be_arranged(const Problem& problem) {
          !matrices_overlap(view_c(*gemm));
 }
 
+Arrangement limits_of(const Gemm& gemm) { return {gemm.m, gemm.epilogue == Epilogue::swiglu ? 1 : gemm.n, gemm.k}; }
+
 // A single column whose elements are neighbours is one line, too.
 Lines lines_of(const RotatedView& rotated) {
   const auto& [view, rows, cols] = rotated;
@@ -61,13 +63,14 @@ Lines lines_of(const RotatedView& rotated) {
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {
   const auto& [rows, cols, depth] = arrangement;
   switch (buffer) {
-    case 0:
+    case kNumberOfA:
       return {view_a(gemm), rows, depth};
-    case 1:
+    case kNumberOfB:
       return {view_b(gemm), depth, cols};
-    case 2:
+    case kNumberOfC:
       return {view_c(gemm), rows, cols};
     default:
+      if (gemm.residual && buffer == number_of_residual(gemm)) return {view_c(gemm), rows, cols};
       return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0};
   }
 }

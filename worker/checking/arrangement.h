@@ -19,6 +19,10 @@ struct Arrangement {
 /// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
 bool can_be_arranged(const Problem& problem);
 
+/// What each of the three rotations is below. With swiglu, columns stay where they are: those of one element of C are n
+/// apart.
+Arrangement limits_of(const Gemm& gemm);
+
 /// A buffer's matrices, and how they are rotated themselves.
 struct RotatedView {
   MatrixView view;

@@ -11,6 +11,8 @@
 #include <tuple>
 
 #include "checking/elements.h"
+#include "checking/generator.h"
+#include "checking/gpu_epilogue.h"
 #include "checking/gpu_kernels.h"
 #include "checking/parallel.h"
 
@@ -19,10 +21,7 @@ namespace {
 
 using Index = Deviation::Index;
 
-struct Expected {
-  double value = 0;
-  double tolerance = 0;
-};
+using gpu::Estimate;
 
 template <typename T>
 bool is_unwritten(const T& element, Poison pattern) {
@@ -63,19 +62,19 @@ void add_wrong(Deviation& deviation, const Index& index, bool is_nan, bool unwri
 }
 
 template <typename T>
-void compare_element(Deviation& deviation, const T& element, const Expected& expected, const Index& index,
+void compare_element(Deviation& deviation, const T& element, const Estimate& expected, const Index& index,
                      Poison pattern) {
   const double error = std::fabs(to_double(element) - expected.value);
   ++deviation.elements;
   // All comparisons with a NaN are false; this one must be false for a right element only.
-  if (error <= expected.tolerance) {
-    if (error > 0) deviation.largest_ratio = std::max(deviation.largest_ratio, error / expected.tolerance);
+  if (error <= expected.error) {
+    if (error > 0) deviation.largest_ratio = std::max(deviation.largest_ratio, error / expected.error);
     deviation.largest_error = std::max(deviation.largest_error, error);
     return;
   }
   const bool is_nan = std::isnan(error);
   if (!is_nan) deviation.largest_error = std::max(deviation.largest_error, error);
-  const double ratio = is_nan ? std::numeric_limits<double>::infinity() : error / expected.tolerance;
+  const double ratio = is_nan ? std::numeric_limits<double>::infinity() : error / expected.error;
   deviation.largest_ratio = std::max(deviation.largest_ratio, ratio);
   add_wrong(deviation, index, is_nan, is_unwritten(element, pattern));
 }
@@ -142,29 +141,76 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
   return std::nullopt;
 }
 
+std::int64_t rotated(std::int64_t index, std::int64_t by, std::int64_t size) {
+  return index + by < size ? index + by : index + by - size;
+}
+
+/// What elements of a GEMM's C are in a launch whose inputs varied.
+class ExpectedGemm {
+ public:
+  ExpectedGemm(const Gemm& gemm, const GemmReference& reference, const Variation& variation)
+      : gemm_(gemm),
+        reference_(reference),
+        variation_(variation),
+        tolerance_(tolerance_of(gemm, reference.largest_addend)),
+        epilogue_(static_cast<gpu::Epilogue>(gemm.epilogue)) {}
+
+  Estimate at(const Index& i) const {
+    const bool swiglu = gemm_.epilogue == Epilogue::swiglu;
+    const Estimate y =
+        gpu::after_epilogue(epilogue_, tolerance_, product(i, 0), swiglu ? product(i, gemm_.n) : Estimate{});
+    return gpu::rounded(tolerance_, y, gemm_.residual ? residual(i) : 0);
+  }
+
+ private:
+  /// The element of the product that is so many columns further on.
+  Estimate product(const Index& i, std::int64_t further) const {
+    const std::int64_t columns = gemm_.columns(), col = col_there(i) + further, line = i.batch * gemm_.m + row_there(i);
+    double value = reference_.x[static_cast<std::size_t>(line * columns + col)];
+    if (!variation_.signs.by_row.empty()) value += variation_.signs.change(gemm_, i.batch, i.row, i.col + further);
+    const double norms = reference_.row_norms[static_cast<std::size_t>(line)] *
+                         reference_.col_norms[static_cast<std::size_t>(i.batch * columns + col)];
+    return gpu::before_epilogue(tolerance_, value, norms);
+  }
+
+  double residual(const Index& i) const {
+    const auto type = static_cast<gpu::Element>(gemm_.c);
+    const auto at = static_cast<std::uint64_t>(view_c(gemm_).offset(i.batch, row_there(i), col_there(i)));
+    const std::uint64_t key = generator::key(reference_.seed, number_of_residual(gemm_));
+    return gpu::decode(type, gpu::element(type, static_cast<gpu::Source>(gemm_.init), key, at));
+  }
+
+  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.arrangement.rows, gemm_.m); }
+  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.arrangement.cols, gemm_.n); }
+
+  const Gemm& gemm_;
+  const GemmReference& reference_;
+  const Variation& variation_;
+  gpu::Tolerance tolerance_;
+  gpu::Epilogue epilogue_;
+};
+
 }  // namespace
 
 double TurnedSigns::change(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
   const auto r = by_row.begin() + gpu::kTurns * (batch * g.m + row);
-  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * (batch * g.n + col), 0.0);
+  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * (batch * g.columns() + col), 0.0);
 }
 
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
                        const Variation& variation) {
-  const GemmTolerance tolerance(g, reference.largest_addend);
-  const auto rotated = [](std::int64_t index, std::int64_t by, std::int64_t size) {
-    return index + by < size ? index + by : index + by - size;
-  };
-  return compare(g.c, c, view_c(g), pattern, [&](const Index& i) {
-    const std::int64_t in_row = rotated(i.col, variation.arrangement.cols, g.n);
-    const std::int64_t row = i.batch * g.m + rotated(i.row, variation.arrangement.rows, g.m),
-                       col = i.batch * g.n + in_row;
-    double value = reference.c[static_cast<std::size_t>(row * g.n + in_row)];
-    if (!variation.signs.by_row.empty()) value += variation.signs.change(g, i.batch, i.row, i.col);
-    const double norms =
-        reference.row_norms[static_cast<std::size_t>(row)] * reference.col_norms[static_cast<std::size_t>(col)];
-    return Expected{value, tolerance.at(value, norms)};
-  });
+  const ExpectedGemm expected(g, reference, variation);
+  return compare(g.c, c, view_c(g), pattern, [&](const Index& i) { return expected.at(i); });
+}
+
+std::vector<double> expected_result(const Gemm& g, const GemmReference& reference, const Variation& variation) {
+  const ExpectedGemm expected(g, reference, variation);
+  std::vector<double> result;
+  result.reserve(static_cast<std::size_t>(g.batch * g.m * g.n));
+  for (Index i; i.batch < g.batch; ++i.batch)
+    for (i.row = 0; i.row < g.m; ++i.row)
+      for (i.col = 0; i.col < g.n; ++i.col) result.push_back(expected.at(i).value);
+  return result;
 }
 
 Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,
@@ -173,7 +219,7 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
   for (const double value : values) largest = std::max(largest, std::fabs(value));
   const double tolerance = custom_tolerance(problem, buffer.type) * largest;
   Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, pattern, [&](const Index& i) {
-    return Expected{values[static_cast<std::size_t>(i.col)], tolerance};
+    return Estimate{values[static_cast<std::size_t>(i.col)], tolerance};
   });
   deviation.is_list = true;
   return deviation;

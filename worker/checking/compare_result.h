@@ -35,7 +35,7 @@ struct Deviation {
 struct TurnedSigns {
   std::vector<double> by_row, by_col;
 
-  /// The change of one element of the result. Precondition: the change is not empty.
+  /// The change of one element of the product. Precondition: the change is not empty.
   double change(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
 };
 
@@ -53,6 +53,9 @@ Deviation compare_gemm(const Gemm& gemm, const void* c, const GemmReference& ref
 /// Compares an output of a custom problem; `values` is this buffer's part of the reference.
 Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void* data, std::span<const double> values,
                          Poison pattern);
+
+/// The results that right elements of C are near, row-major and tight.
+std::vector<double> expected_result(const Gemm& gemm, const GemmReference& reference, const Variation& variation);
 
 /// The failure's text. Its first line is the same for all specs that fail alike: `wrong result in C` or `C was not
 /// fully written`; the second says how many, how far, the first and where. Precondition: wrong > 0.

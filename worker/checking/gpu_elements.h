@@ -186,10 +186,10 @@ TUNE_HOST_DEVICE constexpr double source_at(Source source, Bits key, Bits index)
 }
 
 /// The raw bits of element `index` of a buffer, as inputs.h says.
-TUNE_HOST_DEVICE constexpr Bits element(Element type, Source source, Bits key, Bits index) {
+TUNE_HOST_DEVICE constexpr Bits element(Element type, Source source, Bits key, Bits index, double factor = 1) {
   if (source == Source::iota)
     return encode(type, source_at(source, key, index & ((Bits{1} << counting_bits(type)) - 1)));
-  const double x = source_at(source, key, index);
+  const double x = factor * source_at(source, key, index);
   if (type != Element::s32 && type != Element::s8) return encode(type, x);
   const int floor = static_cast<int>(x * (source == Source::normal ? 32 : 128) + 1024) - 1024;
   return encode(type, floor < -127 ? -127 : floor > 127 ? 127 : floor);

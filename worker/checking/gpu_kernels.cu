@@ -78,15 +78,15 @@ __device__ void for_each(const Lines& all, const Part& part) {
 
 }  // namespace
 
-extern "C" __global__ void tune_fill(Element type, Source source, Bits key, void* data, Lines lines) {
-  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, element(type, source, key, from)); });
+extern "C" __global__ void tune_fill(Element type, Source source, Bits key, double factor, void* data, Lines lines) {
+  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, element(type, source, key, from, factor)); });
 }
 
 /// *first = the smallest index whose element is not what tune_fill writes; left alone if there is none.
-extern "C" __global__ void tune_first_difference(Element type, Source source, Bits key, const void* data, Lines lines,
-                                                 Bits* first) {
+extern "C" __global__ void tune_first_difference(Element type, Source source, Bits key, double factor, const void* data,
+                                                 Lines lines, Bits* first) {
   for_each(lines, [&](Bits at, Bits from) {
-    if (read(type, data, at) != element(type, source, key, from)) atomicMin(first, at);
+    if (read(type, data, at) != element(type, source, key, from, factor)) atomicMin(first, at);
   });
 }
 
@@ -119,11 +119,11 @@ __device__ Bits poisoned(Element type, Bits word, Bits index) {
 
 /// *first = the smallest index of a padding element that is not what tune_fill writes, or not poison if there is some;
 /// left alone if there is none.
-extern "C" __global__ void tune_padding(Element type, Source source, Bits key, Bits poison, const void* data, View view,
-                                        Bits count, Bits* first) {
+extern "C" __global__ void tune_padding(Element type, Source source, Bits key, double factor, Bits poison,
+                                        const void* data, View view, Bits count, Bits* first) {
   for (Bits i = first_index(); i < count; i += step()) {
     if (!is_padding(view, static_cast<long long>(i))) continue;
-    const Bits before = poison ? poisoned(type, poison, i) : element(type, source, key, i);
+    const Bits before = poison ? poisoned(type, poison, i) : element(type, source, key, i, factor);
     if (read(type, data, i) != before) atomicMin(first, i);
   }
 }
@@ -137,11 +137,13 @@ __device__ long long there(long long matrix, long long index, long long by, long
 
 }  // namespace
 
-/// `reference` is tight and row-major; without norms (null) they count as 0. Blocks share the columns (x), the rows (y)
-/// and the matrices (z).
+/// `reference` is tight and row-major, of as many columns as the product has; without norms (null) they count as 0.
+/// Blocks share the columns (x), the rows (y) and the matrices (z).
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
                                         const double* row_norms, const double* col_norms, Change change,
-                                        Tolerance tolerance, Verdict* verdict) {
+                                        Tolerance tolerance, Finish finish, Verdict* verdict) {
+  const bool swiglu = finish.epilogue == Epilogue::swiglu;
+  const long long columns = swiglu ? 2 * view.cols : view.cols;
   double largest = 0;
   Bits wrong = 0;
   for (long long batch = blockIdx.z; batch < view.batch; batch += gridDim.z)
@@ -149,21 +151,30 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
       const long long line = there(batch, row, change.rows, view.rows);
       const double row_norm = row_norms ? row_norms[line] : 0;
       const double* const by_row = change.by_row ? change.by_row + kTurns * (batch * view.rows + row) : nullptr;
-      for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
-        double expected = reference[line * view.cols + rotated(col, change.cols, view.cols)];
+      const auto product = [&](long long col, long long col_there) -> Estimate {
+        double value = reference[line * columns + col_there];
         if (by_row) {
-          const double* const by_col = change.by_col + kTurns * (batch * view.cols + col);
-          for (int i = 0; i < kTurns; ++i) expected += by_row[i] * by_col[i];
+          const double* const by_col = change.by_col + kTurns * (batch * columns + col);
+          for (int i = 0; i < kTurns; ++i) value += by_row[i] * by_col[i];
         }
-        const double norms = row_norms ? row_norm * col_norms[there(batch, col, change.cols, view.cols)] : 0;
-        const double allowed =
-            tolerance.of_norms * norms + tolerance.of_reference * fabs(expected) + tolerance.constant;
-        const double error = fabs(decode(type, read(type, data, offset(view, {batch, row, col}))) - expected);
+        return before_epilogue(tolerance, value, row_norms ? row_norm * col_norms[batch * columns + col_there] : 0);
+      };
+      for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
+        const long long from = rotated(col, change.cols, view.cols);
+        const Estimate up = swiglu ? product(view.cols + col, view.cols + from) : Estimate{0, 0};
+        double residual = 0;
+        if (finish.has_residual) {
+          const Bits at = offset(view, {batch, line - batch * view.rows, from});
+          residual = decode(type, element(type, finish.source, finish.key, at));
+        }
+        const Estimate expected =
+            rounded(tolerance, after_epilogue(finish.epilogue, tolerance, product(col, from), up), residual);
+        const double error = fabs(decode(type, read(type, data, offset(view, {batch, row, col}))) - expected.value);
         // All comparisons with a NaN are false; this one must be false for a right element only.
-        if (!(error <= allowed))
+        if (!(error <= expected.error))
           ++wrong;
         else if (error > 0)
-          largest = fmax(largest, error / allowed);
+          largest = fmax(largest, error / expected.error);
       }
     }
   wrong = joined(wrong, sum);

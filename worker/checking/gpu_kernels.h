@@ -1,5 +1,6 @@
 #pragma once
 // What the host passes to gpu_kernels.cu. Both sides compile this text.
+#include "checking/gpu_epilogue.h"
 
 namespace tune::gpu {
 
@@ -13,11 +14,6 @@ struct Lines {
   long long matrices, lines, length, matrix_stride, line_stride, skipped, shift;
 };
 
-/// Right is |out - ref| <= of_norms * row norm * column norm + of_reference * |ref| + constant.
-struct Tolerance {
-  double of_norms, of_reference, constant;
-};
-
 /// Values of k at which the signs of A or of B are turned, all different; a negative one stands for none.
 constexpr int kTurns = 4;
 struct Turns {
@@ -26,11 +22,19 @@ struct Turns {
 
 /// How the inputs of a launch differ from those that the reference was computed from. The rows and columns of the
 /// result are rotated, as by Arrangement of arrangement.h; and alpha * A * B is another because of the signs that are
-/// turned: element (row, col) of matrix b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a matrix) +
-/// row, c = b * (its columns) + col. `by_row` null: no signs are.
+/// turned: element (row, col) of the product b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a
+/// matrix) + row, c = b * (its columns) + col. `by_row` null: no signs are.
 struct Change {
   long long rows, cols;
   const double *by_row, *by_col;
+};
+
+/// What becomes of a product; `key` is that of the residual's content, if there is one.
+struct Finish {
+  Epilogue epilogue;
+  bool has_residual;
+  Source source;
+  generator::Bits key;
 };
 
 /// What two clocks of a multiprocessor say at one moment: a steady one, and its own, which power and heat slow down.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "checking/elements.h"
 #include "checking/generator.h"
+#include "checking/layout.h"
 #include "checking/parallel.h"
 
 namespace tune::worker {
@@ -25,13 +27,13 @@ int scaled(double x) {
 }
 
 template <typename T, typename Source>
-T element(std::uint64_t key, std::uint64_t index) {
+T element(std::uint64_t key, std::uint64_t index, double factor) {
   if constexpr (std::is_same_v<Source, generator::Iota>)
     return rounded<T>(Source::at(key, index & ((std::uint64_t{1} << significand_bits<T>()) - 1)));
   else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(scaled<Source>(Source::at(key, index)));
   else
-    return rounded<T>(Source::at(key, index));
+    return rounded<T>(factor * Source::at(key, index));
 }
 
 template <typename F>
@@ -52,13 +54,32 @@ void with_source(Init init, F&& f) {
   }
 }
 
+double variance_of(Init init) {
+  switch (init) {
+    case Init::uniform:
+      return 1.0 / 3;
+    case Init::hpl:
+      return 1.0 / 12;
+    default:
+      return 1;
+  }
+}
+
+/// The power of two by which B is multiplied. The fp8 types with the fewest exponents keep a few bits of each number.
+double factor_of_b(const Gemm& gemm) {
+  if (gemm.epilogue == Epilogue::none || gemm.alpha == 0) return 1;
+  const double deviation = std::fabs(gemm.alpha) * std::sqrt(static_cast<double>(gemm.k)) * variance_of(gemm.init);
+  const int most = gemm.b == Type::e4m3 ? 6 : 12;
+  return std::ldexp(1, std::clamp(static_cast<int>(std::lround(std::log2(2 / deviation))), -most, most));
+}
+
 /// Elements [first, first + count) to `to`.
 template <typename T>
 void make(const Content& content, std::int64_t first, std::int64_t count, T* to) {
   const std::uint64_t key = generator::key(content.seed, content.buffer);
   with_source(content.init, [&](auto source) {
     for (std::int64_t i = 0; i < count; ++i)
-      to[i] = element<T, decltype(source)>(key, static_cast<std::uint64_t>(first + i));
+      to[i] = element<T, decltype(source)>(key, static_cast<std::uint64_t>(first + i), content.factor);
   });
 }
 
@@ -74,6 +95,11 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 }
 
 }  // namespace
+
+Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
+  const Type type = buffer == kNumberOfA ? gemm.a : buffer == kNumberOfB ? gemm.b : gemm.c;
+  return {type, gemm.init, seed, buffer, buffer == kNumberOfB ? factor_of_b(gemm) : 1};
+}
 
 void fill(const Content& content, void* data, std::int64_t count) { fill_part(content, 0, count, data); }
 

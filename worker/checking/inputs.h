@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -9,14 +10,19 @@ namespace tune::worker {
 /// What a buffer holds before a launch: element i is a function of (seed, buffer, i) alone, where i is the element's
 /// offset from the buffer's start, padding included. Nothing is stored, so inputs are verified by making them again.
 ///
-/// uniform, normal, hpl, trig and iota are as in generator.h, rounded to the type; iota is taken modulo 2^(bits of
-/// the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
+/// uniform, normal, hpl, trig and iota are as in generator.h times the factor, rounded to the type; iota is taken
+/// modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
 struct Content {
   Type type = Type::f32;
   Init init = Init::uniform;
   std::uint64_t seed = 0;
-  std::uint64_t buffer = 0;  ///< number of the buffer in its problem: A 0, B 1, C 2, bias 3
+  std::uint64_t buffer = 0;  ///< number of the buffer in its problem, as in layout.h
+  double factor = 1;         ///< a power of two; 1 for integers and iota
 };
+
+/// What the buffer with this number holds. With an activation, B's factor makes elements of the product about as large
+/// as 2, as far as B's type can: for large numbers all activations are alike, and a wrong one would not show.
+Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed);
 
 void fill(const Content& content, void* data, std::int64_t count);
 

@@ -28,13 +28,13 @@ std::int64_t MatrixView::extent() const {
 
 Gemm resolved(Gemm gemm) {
   resolve(gemm.m, gemm.k, gemm.layout_a, gemm.lda, gemm.stride_a);
-  resolve(gemm.k, gemm.n, gemm.layout_b, gemm.ldb, gemm.stride_b);
+  resolve(gemm.k, gemm.columns(), gemm.layout_b, gemm.ldb, gemm.stride_b);
   resolve(gemm.m, gemm.n, gemm.layout_c, gemm.ldc, gemm.stride_c);
   return gemm;
 }
 
 MatrixView view_a(const Gemm& g) { return view(g.batch, g.stride_a, g.m, g.k, g.layout_a, g.lda); }
-MatrixView view_b(const Gemm& g) { return view(g.batch, g.stride_b, g.k, g.n, g.layout_b, g.ldb); }
+MatrixView view_b(const Gemm& g) { return view(g.batch, g.stride_b, g.k, g.columns(), g.layout_b, g.ldb); }
 MatrixView view_c(const Gemm& g) { return view(g.batch, g.stride_c, g.m, g.n, g.layout_c, g.ldc); }
 
 std::vector<Buffer> buffers_of(const Problem& problem) {
@@ -47,6 +47,7 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
                                  buffer("B", g.b, view_b(g), g.init, Buffer::Role::in),
                                  buffer("C", g.c, view_c(g), g.init, role_c)};
   if (g.bias != Bias::none) buffers.push_back({"bias", g.c, g.bias_length(), g.init, Buffer::Role::in});
+  if (g.residual) buffers.push_back(buffer("residual", g.c, view_c(g), g.init, Buffer::Role::in));
   return buffers;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,8 +27,12 @@ MatrixView view_a(const Gemm& gemm);
 MatrixView view_b(const Gemm& gemm);
 MatrixView view_c(const Gemm& gemm);
 
-/// The buffers of a problem, in the order of their numbers: A, B, C and maybe bias of a GEMM, or those that are
-/// declared.
+/// The numbers of a GEMM's buffers; that of the residual, if there is one, depends on whether there is a bias.
+inline constexpr std::size_t kNumberOfA = 0, kNumberOfB = 1, kNumberOfC = 2, kNumberOfBias = 3;
+inline std::size_t number_of_residual(const Gemm& gemm) { return gemm.bias == Bias::none ? 3 : 4; }
+
+/// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias and maybe residual of a GEMM, or those
+/// that are declared.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune::worker

@@ -12,14 +12,11 @@
 namespace tune::worker {
 namespace {
 
-constexpr std::uint64_t kBiasBuffer = 3;
-
 std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
-std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::uint64_t buffer, Type type,
-                                  const MatrixView& view) {
+std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::size_t buffer, const MatrixView& view) {
   std::vector<double> values(size(view.extent()));
-  generate({type, gemm.init, seed, buffer}, 0, view.extent(), values.data());
+  generate(content_of(gemm, buffer, seed), 0, view.extent(), values.data());
   return values;
 }
 
@@ -43,10 +40,10 @@ void norms(const double* data, std::int64_t count, std::int64_t stride, std::int
 double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
   double largest = 0;
   for (std::int64_t i = 0; i < g.m; ++i)
-    for (std::int64_t j = 0; j < g.n; ++j) {
+    for (std::int64_t j = 0; j < g.columns(); ++j) {
       const double before = g.beta != 0 ? c0.at(i, j) : 0;
       largest = std::max(largest, std::fabs(before));
-      c[i * g.n + j] = g.alpha * c[i * g.n + j] + g.beta * before;
+      c[i * g.columns() + j] = g.alpha * c[i * g.columns() + j] + g.beta * before;
     }
   return std::fabs(g.beta) * largest;
 }
@@ -95,26 +92,30 @@ double error_growth(const Gemm& gemm) {
 
 }  // namespace
 
-GemmReference::GemmReference(const Gemm& g, std::span<const double> values)
-    : c(values.first(size(g.batch * g.m * g.n))),
-      row_norms(values.subspan(c.size(), size(g.batch * g.m))),
-      col_norms(values.subspan(c.size() + row_norms.size(), size(g.batch * g.n))),
-      largest_addend(values.back()) {}
+GemmReference::GemmReference(const Gemm& g, std::span<const double> values, std::uint64_t seed_of_inputs)
+    : x(values.first(size(g.batch * g.m * g.columns()))),
+      row_norms(values.subspan(x.size(), size(g.batch * g.m))),
+      col_norms(values.subspan(x.size() + row_norms.size(), size(g.batch * g.columns()))),
+      largest_addend(values.back()),
+      seed(seed_of_inputs) {}
 
 std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
   const MatrixView a_view = view_a(g), b_view = view_b(g), c_view = view_c(g);
-  const std::vector<double> a = matrix_values(g, seed, 0, g.a, a_view), b = matrix_values(g, seed, 1, g.b, b_view);
-  const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, 2, g.c, c_view) : std::vector<double>();
-  std::vector<double> values(size(g.batch * (g.m * g.n + g.m + g.n) + 1));
-  double* const row_norms = values.data() + g.batch * g.m * g.n;
+  const std::vector<double> a = matrix_values(g, seed, kNumberOfA, a_view),
+                            b = matrix_values(g, seed, kNumberOfB, b_view);
+  const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, kNumberOfC, c_view) : std::vector<double>();
+  const std::int64_t columns = g.columns();
+  std::vector<double> values(size(g.batch * (g.m * columns + g.m + columns) + 1));
+  double* const row_norms = values.data() + g.batch * g.m * columns;
   double* const col_norms = row_norms + g.batch * g.m;
   for (std::int64_t i = 0; i < g.batch; ++i) {
-    double* const c = values.data() + i * g.m * g.n;
-    multiply(matrix(a, a_view, i), matrix(b, b_view, i), g.m, g.n, g.k, c);
+    double* const c = values.data() + i * g.m * columns;
+    multiply(matrix(a, a_view, i), matrix(b, b_view, i), g.m, columns, g.k, c);
     values.back() = std::max(values.back(), scale(g, g.beta != 0 ? matrix(c0, c_view, i) : DoubleMatrix(), c));
     norms(a.data() + a_view.offset(i, 0, 0), g.m, a_view.row_stride, g.k, a_view.col_stride, row_norms + i * g.m);
-    norms(b.data() + b_view.offset(i, 0, 0), g.n, b_view.col_stride, g.k, b_view.row_stride, col_norms + i * g.n);
+    norms(b.data() + b_view.offset(i, 0, 0), columns, b_view.col_stride, g.k, b_view.row_stride,
+          col_norms + i * columns);
   }
   add_bias(g, seed, values);
   return values;
@@ -123,26 +124,22 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
 void add_bias(const Gemm& g, std::uint64_t seed, std::span<double> values) {
   if (g.bias == Bias::none) return;
   std::vector<double> bias(size(g.bias_length()));
-  generate({g.c, g.init, seed, kBiasBuffer}, 0, g.bias_length(), bias.data());
+  generate(content_of(g, kNumberOfBias, seed), 0, g.bias_length(), bias.data());
   parallel_for(g.batch * g.m, 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row)
-      for (std::int64_t col = 0; col < g.n; ++col)
-        values[size(row * g.n + col)] += bias[size(g.bias == Bias::row ? col : row % g.m)];
+      for (std::int64_t col = 0; col < g.columns(); ++col)
+        values[size(row * g.columns() + col)] += bias[size(g.bias == Bias::row ? col : row % g.m)];
   });
   values.back() += std::fabs(*std::ranges::max_element(bias, {}, [](double x) { return std::fabs(x); }));
 }
 
-GemmTolerance::GemmTolerance(const Gemm& gemm, double largest_addend) {
+gpu::Tolerance tolerance_of(const Gemm& gemm, double largest_addend) {
+  constexpr double kFastInstructions = 0x1p-11;
   const double u_acc = unit_roundoff(gemm.acc), u_c = unit_roundoff(gemm.c);
   const double u_sum = gemm.acc == Type::s32 ? u_c : u_acc;
   // |alpha*ab| <= |ref| + |beta*c0| + |bias|, which needs none of the three by itself.
-  of_norms_ = error_growth(gemm) * sum_roundoff(gemm) * std::fabs(gemm.alpha);
-  of_reference_ = 4 * u_sum + u_c;
-  constant_ = 8 * u_sum * largest_addend + smallest_positive(gemm.c);
-}
-
-double GemmTolerance::at(double reference, double norms) const {
-  return of_norms_ * norms + of_reference_ * std::fabs(reference) + constant_;
+  return {error_growth(gemm) * sum_roundoff(gemm) * std::fabs(gemm.alpha), 4 * u_sum, 8 * u_sum * largest_addend,
+          std::min(kFastInstructions, 8 * std::max(u_acc, u_c)),           u_c,       smallest_positive(gemm.c)};
 }
 
 double custom_tolerance(const Custom& problem, Type type) {

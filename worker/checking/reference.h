@@ -5,16 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "checking/gpu_epilogue.h"
 #include "model/problem.h"
 
 namespace tune::worker {
 
 /// What a right result is. Made once per problem and seed, never by the kernel under test.
 ///
-/// GEMM: alpha*A*B + beta*C + bias in double precision, and how far from it a right kernel may be. With a_i a row of A,
-/// b_j a column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
+/// GEMM: x = alpha*A*B + beta*C + bias in double precision, and how far from it a right kernel may be. With a_i a row
+/// of A, b_j a column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
 ///
-///   |c - ref| <= g u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0| + |bias|)  +  u_c |ref|  +  s
+///   |x' - x| <= t(x) = g u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0| + |bias|)
+///   |c - y| <= l t(x)  +  u_f |x|  +  u_c |y|  +  s                                with y = f(x)
+///
+/// Kept is x, because signs that are turned change it by a known number. f is the epilogue (none: y = x, l = 1, u_f =
+/// 0), and l its largest slope. u_f lets a kernel approximate f: 2^-11 where C or the accumulator is a 16-bit type, as
+/// fast instructions do, otherwise 8 of the larger of u_acc and u_c. So the two forms of gelu, at most 4.7e-4 apart,
+/// are told apart where A, B and C are f32 or f64 (f32: up to about k = 16384). Of swiglu, y = f(x) z, the error is
+/// that of a product, and 2 u_c |y| more, so that f(x) and z may be rounded to C's type. A residual r adds 4 u_acc
+/// (|f(x)| + |r|).
 ///
 /// First term: the sum of k products in any order. Rounding errors that are independent of each other grow with sqrt(k)
 /// (Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019: lambda
@@ -41,13 +50,15 @@ namespace tune::worker {
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
 /// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.
 struct GemmReference {
-  std::span<const double> c;          ///< batch x m x n, row-major, tight
+  std::span<const double> x;          ///< batch x m x columns of B, row-major, tight
   std::span<const double> row_norms;  ///< batch x m: 2-norms of A's rows
-  std::span<const double> col_norms;  ///< batch x n: 2-norms of B's columns
+  std::span<const double> col_norms;  ///< batch x columns: 2-norms of B's columns
   double largest_addend = 0;          ///< |beta| max|C| before the launch + max|bias|
 
-  /// The parts of what `compute_reference` returned. Precondition: it was for this problem.
-  GemmReference(const Gemm& gemm, std::span<const double> values);
+  std::uint64_t seed;  ///< of the inputs
+
+  /// The parts of what `compute_reference` returned. Precondition: it was for this problem and seed.
+  GemmReference(const Gemm& gemm, std::span<const double> values, std::uint64_t seed_of_inputs);
 };
 
 /// The values of a GEMM's reference, as GemmReference takes them apart.
@@ -56,20 +67,8 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed);
 /// Adds the bias, if there is one, to values in which it is missing.
 void add_bias(const Gemm& gemm, std::uint64_t seed, std::span<double> values);
 
-/// How far an element may be from its reference. `norms` is the product of its row's and its column's norm.
-class GemmTolerance {
- public:
-  GemmTolerance(const Gemm& gemm, double largest_addend);
-  double at(double reference, double norms) const;
-
-  /// The three summands' factors, for devices that compare for themselves.
-  double of_norms() const { return of_norms_; }
-  double of_reference() const { return of_reference_; }
-  double constant() const { return constant_; }
-
- private:
-  double of_norms_, of_reference_, constant_;
-};
+/// The factors of the summands above, for the host and for devices that compare for themselves.
+gpu::Tolerance tolerance_of(const Gemm& gemm, double largest_addend);
 
 /// The tolerance relative to the largest element of a custom problem's buffer.
 double custom_tolerance(const Custom& problem, Type type);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "backend.h"
 #include "checking/layout.h"
@@ -26,29 +25,6 @@ void refuse_if(const std::optional<std::string>& damage) {
 
 std::string_view bytes_of(const void* data, std::int64_t count, std::int64_t size) {
   return {static_cast<const char*>(data), static_cast<std::size_t>(count * size)};
-}
-
-/// C's values, row-major and tight, as they are in this arrangement.
-std::vector<double> rotated_rows(const Gemm& gemm, std::span<const double> c, const Arrangement& by) {
-  std::vector<double> result;
-  result.reserve(c.size());
-  for (std::int64_t line = 0; line < gemm.batch * gemm.m; ++line) {
-    const std::int64_t from = line / gemm.m * gemm.m + (line % gemm.m + by.rows) % gemm.m;
-    const auto row = c.subspan(static_cast<std::size_t>(from * gemm.n), static_cast<std::size_t>(gemm.n));
-    std::rotate_copy(row.begin(), row.begin() + by.cols, row.end(), std::back_inserter(result));
-  }
-  return result;
-}
-
-/// The expected result of a launch whose inputs varied.
-std::vector<double> expected_of(const Gemm& gemm, std::span<const double> c, const Variation& variation) {
-  std::vector<double> result = rotated_rows(gemm, c, variation.arrangement);
-  if (variation.signs.by_row.empty()) return result;
-  auto element = result.begin();
-  for (std::int64_t batch = 0; batch < gemm.batch; ++batch)
-    for (std::int64_t row = 0; row < gemm.m; ++row)
-      for (std::int64_t col = 0; col < gemm.n; ++col) *element++ += variation.signs.change(gemm, batch, row, col);
-  return result;
 }
 
 }  // namespace
@@ -82,7 +58,9 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   const Buffer& buffer = buffers_[index];
   // Only a GEMM's C is an output that a launch may find zeroed.
   if (buffer.role == Buffer::Role::out && !zero_c_) return std::nullopt;
-  return Content{buffer.type, buffer.role == Buffer::Role::out ? Init::zeros : buffer.init, seed_, index};
+  const Init init = buffer.role == Buffer::Role::out ? Init::zeros : buffer.init;
+  const auto* gemm = std::get_if<Gemm>(&problem_);
+  return Content{buffer.type, init, seed_, index, gemm ? content_of(*gemm, index, seed_).factor : 1};
 }
 
 double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
@@ -104,7 +82,7 @@ double Verifier::verify_output(std::size_t index, const void* data, Poison patte
   const auto* gemm = std::get_if<Gemm>(&problem_);
   Deviation deviation;
   if (gemm && has_reference())
-    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference()), pattern, variation);
+    deviation = compare_gemm(*gemm, data, GemmReference(*gemm, reference(), seed_), pattern, variation);
   else if (has_reference())
     deviation = compare_custom(std::get<Custom>(problem_), buffer, data, reference_of(index), pattern);
   if (deviation.wrong > 0) {
@@ -128,7 +106,7 @@ void Verifier::keep(std::size_t index, const void* data, const Variation& variat
   platform::write_file(keep_ / fmt::format("{}.wrong.{}", buffer.name, to_text(buffer.type)),
                        bytes_of(data, buffer.count, size_of(buffer.type)));
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  const std::vector<double> right = gemm ? expected_of(*gemm, GemmReference(*gemm, reference()).c, variation)
+  const std::vector<double> right = gemm ? expected_result(*gemm, GemmReference(*gemm, reference(), seed_), variation)
                                          : std::vector<double>(reference_of(index).begin(), reference_of(index).end());
   platform::write_file(keep_ / fmt::format("{}.reference.f64", buffer.name),
                        bytes_of(right.data(), static_cast<std::int64_t>(right.size()), sizeof(double)));

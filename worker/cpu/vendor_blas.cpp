@@ -28,7 +28,10 @@ Gemm require_blas(const Gemm& gemm) {
   if (!same || (g.a != Type::f32 && g.a != Type::f64))
     throw SpecFailure(Stage::load, fmt::format("the vendor library has no {} GEMM with {} accumulation and {} result",
                                                to_text(g.a), to_text(g.acc), to_text(g.c)));
-  if (g.bias != Bias::none) throw SpecFailure(Stage::load, "the vendor library has no GEMM with a bias");
+  const bool finishes = g.epilogue != Epilogue::none || g.residual;
+  if (g.bias != Bias::none || finishes)
+    throw SpecFailure(Stage::load, fmt::format("the vendor library has no GEMM with {}",
+                                               !finishes ? "a bias" : "an epilogue or a residual"));
   for (const std::int64_t size : {g.m, g.n, g.k, g.lda, g.ldb, g.ldc})
     if (size > std::numeric_limits<int>::max())
       throw SpecFailure(Stage::load, fmt::format("the vendor library has no sizes of {}", size));

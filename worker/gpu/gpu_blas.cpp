@@ -95,7 +95,8 @@ class VendorBlas final : public GpuBlas {
  private:
   void check(blas::Status status) const { library_.check(status); }
   void describe();
-  void add_bias() const;
+  void describe_epilogue() const;
+  void require_bias_along_columns() const;
   void find(int most);
   template <typename T>
   void set(blas::ProductAttribute attribute, T value) const {
@@ -115,6 +116,7 @@ class VendorBlas final : public GpuBlas {
   DeviceMemory workspace_;
   blas::Product product_ = nullptr;
   Operand first_, second_, c_;
+  void* before_ = nullptr;          ///< what is added to the product: C itself, or the residual
   gpu::Bits alpha_ = 0, beta_ = 0;  ///< of the accumulator's type, in the low bytes
   std::vector<blas::Algorithm> algorithms_;
   std::size_t chosen_ = 0;
@@ -145,9 +147,9 @@ void VendorBlas::describe() {
   set(blas::kFirstOperation, operation(transposed() ? g.layout_b : g.layout_a));
   set(blas::kSecondOperation, operation(transposed() ? g.layout_a : g.layout_b));
   alpha_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.alpha);
-  beta_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.beta);
+  beta_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.residual ? 1 : g.beta);
   if (g.fast_accum && blas::kHasFastAccumulation) set(blas::kFastAccumulation, std::int8_t{1});
-  if (g.bias != Bias::none) add_bias();
+  describe_epilogue();
 }
 
 void VendorBlas::bind(const AddressOf& address) {
@@ -155,16 +157,30 @@ void VendorBlas::bind(const AddressOf& address) {
   first_.data = pointer(transposed() ? "B" : "A");
   second_.data = pointer(transposed() ? "A" : "B");
   c_.data = pointer("C");
+  before_ = pointer(gemm_.residual ? "residual" : "C");
   if (gemm_.bias != Bias::none) set(blas::kBiasPointer, pointer("bias"));
 }
 
+/// The library's gelu is that of tanh. It adds what was in C before it applies the function, and has no other place for
+/// a residual.
+void VendorBlas::describe_epilogue() const {
+  const Gemm& g = gemm_;
+  const bool is_plain = g.epilogue == Epilogue::none, has_bias = g.bias != Bias::none;
+  if (!is_plain && g.epilogue != Epilogue::relu && g.epilogue != Epilogue::gelu_tanh)
+    refuse(fmt::format("{} has no epilogue {}", blas::kName, to_text(g.epilogue)));
+  if (g.residual && (!is_plain || g.beta != 0))
+    refuse(fmt::format("{} adds no residual after {}", blas::kName, is_plain ? "beta C" : "an epilogue"));
+  if (has_bias) require_bias_along_columns();
+  const std::uint32_t function = is_plain ? 0 : g.epilogue == Epilogue::relu ? blas::kRelu : blas::kGelu;
+  if (!is_plain || has_bias) set(blas::kEpilogue, function | (has_bias ? blas::kAddBias : 0));
+  if (has_bias) set(blas::kBiasType, static_cast<std::int32_t>(data_type(g.c)));
+}
+
 /// The library's bias runs along its columns, which are C's rows where C is of rows.
-void VendorBlas::add_bias() const {
+void VendorBlas::require_bias_along_columns() const {
   if ((gemm_.bias == Bias::row) != (gemm_.layout_c == Layout::row))
     refuse(fmt::format("{} has no bias of one {} for a C of {}s", blas::kName,
                        gemm_.bias == Bias::row ? "row" : "column", gemm_.layout_c == Layout::row ? "row" : "column"));
-  set(blas::kEpilogue, blas::kAddBias);
-  set(blas::kBiasType, static_cast<std::int32_t>(data_type(gemm_.c)));
 }
 
 void VendorBlas::find(int most) {
@@ -184,7 +200,7 @@ void VendorBlas::find(int most) {
 
 void VendorBlas::launch() {
   check(library_.multiply(library_.handle, product_, &alpha_, first_.data, first_.layout, second_.data, second_.layout,
-                          &beta_, c_.data, c_.layout, c_.data, c_.layout, &algorithms_[chosen_],
+                          &beta_, before_, c_.layout, c_.data, c_.layout, &algorithms_[chosen_],
                           reinterpret_cast<void*>(workspace_.address()), kWorkspaceBytes, nullptr));
 }
 

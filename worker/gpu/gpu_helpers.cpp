@@ -28,6 +28,8 @@ static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
 static_assert(static_cast<int>(Init::uniform) == static_cast<int>(Source::uniform) &&
               static_cast<int>(Init::trig) == static_cast<int>(Source::trig) &&
               static_cast<int>(Init::iota) == static_cast<int>(Source::iota));
+static_assert(static_cast<int>(tune::Epilogue::relu) == static_cast<int>(gpu::Epilogue::relu) &&
+              static_cast<int>(tune::Epilogue::swiglu) == static_cast<int>(gpu::Epilogue::swiglu));
 
 Element element(Type type) { return static_cast<Element>(type); }
 Source source(const Content& content) { return static_cast<Source>(content.init); }
@@ -67,6 +69,7 @@ std::string compile_gpu_helpers(const std::string& arch) {
   const auto result = compiler.compile("gpu_kernels.cu", gpu_sources::kernels, arch, options,
                                        {{"checking/generator.h", gpu_sources::generator},
                                         {"checking/gpu_elements.h", gpu_sources::elements},
+                                        {"checking/gpu_epilogue.h", gpu_sources::epilogue},
                                         {"checking/gpu_kernels.h", gpu_sources::structs}});
   if (!result.compiled)
     throw std::runtime_error(fmt::format("the worker's own kernels do not compile\n{}", result.log));
@@ -102,7 +105,8 @@ void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... arg
 
 void GpuHelpers::fill(const Content& content, gpu::Address data, const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_fill", lines, element(content.type), source(content), key(content), data, device_lines(lines));
+  launch_over("tune_fill", lines, element(content.type), source(content), key(content), content.factor, data,
+              device_lines(lines));
 }
 
 std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {
@@ -116,16 +120,16 @@ std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& se
 
 void GpuHelpers::find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_first_difference", lines, element(content.type), source(content), key(content), data,
-              device_lines(lines), result_.address());
+  launch_over("tune_first_difference", lines, element(content.type), source(content), key(content), content.factor,
+              data, device_lines(lines), result_.address());
 }
 
 void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
                                          gpu::Address data, const MatrixView& view, std::int64_t count) const {
   const Content content = before.value_or(Content{});
   const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
-  launch_over("tune_padding", count, element(type), source(content), key(content), poison, data, device_view(view),
-              bits(count), result_.address());
+  launch_over("tune_padding", count, element(type), source(content), key(content), content.factor, poison, data,
+              device_view(view), bits(count), result_.address());
 }
 
 void GpuHelpers::find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start,
@@ -138,7 +142,8 @@ GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   gpu::Verdict verdict{};
   result_.set_bytes(0, 0, sizeof(verdict));
   launch("tune_compare", grid(c.view.cols, kThreads, c.view.rows, 1, c.view.batch), {kThreads, 1, 1}, element(c.type),
-         c.data, device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, result_.address());
+         c.data, device_view(c.view), c.reference, c.row_norms, c.col_norms, c.change, c.tolerance, c.finish,
+         result_.address());
   result_.copy_to(bytes_of(verdict));
   return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
 }

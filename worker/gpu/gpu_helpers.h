@@ -45,6 +45,7 @@ class GpuHelpers {
     gpu::Address reference = 0, row_norms = 0, col_norms = 0;  ///< norms: 0 if there are none
     gpu::Change change{};
     gpu::Tolerance tolerance{};
+    gpu::Finish finish{};
   };
   /// `largest_ratio` of the elements within tolerance.
   struct Verdict {

@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "checking/compare_result.h"
+#include "checking/generator.h"
 #include "checking/reference.h"
 #include "gpu/gpu_vendor.h"
 
@@ -26,7 +27,12 @@ std::size_t bytes_of(std::int64_t doubles) { return static_cast<std::size_t>(dou
 
 GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request,
                      const Verifier& verifier, std::uint64_t seed)
-    : gpu_(gpu), helpers_(helpers), verifier_(verifier), zero_c_(request.zero_c), random_(seed) {
+    : gpu_(gpu),
+      helpers_(helpers),
+      verifier_(verifier),
+      seed_of_inputs_(request.seed),
+      zero_c_(request.zero_c),
+      random_(seed) {
   for (const Buffer& buffer : verifier.buffers())
     buffers_.push_back(guarded(buffer.name, buffer.count * size_of(buffer.type)));
   const auto cache = 2 * static_cast<std::size_t>(gpu.attribute(gpu::kL2Bytes));
@@ -104,9 +110,10 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
   if (!verifier_.has_reference()) return result;
   result.reference = reference_.address();
   if (gemm) {
-    const GemmTolerance tolerance(*gemm, largest_addend_);
-    result.tolerance = {tolerance.of_norms(), tolerance.of_reference(), tolerance.constant()};
-    result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->n);
+    result.tolerance = tolerance_of(*gemm, largest_addend_);
+    result.finish = {static_cast<gpu::Epilogue>(gemm->epilogue), gemm->residual, static_cast<gpu::Source>(gemm->init),
+                     generator::key(seed_of_inputs_, number_of_residual(*gemm))};
+    result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->columns());
     result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);
     if (varies_) result.change = {0, 0, by_row_.as<const double>(), by_col_.as<const double>()};
     return result;
@@ -114,7 +121,7 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
   const std::span<const double> values = verifier_.reference_of(index);
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
-  result.tolerance = {0, 0, custom_tolerance(std::get<Custom>(verifier_.problem()), buffer.type) * largest};
+  result.tolerance.addends = custom_tolerance(std::get<Custom>(verifier_.problem()), buffer.type) * largest;
   result.reference += bytes_of(values.data() - verifier_.reference().data());
   return result;
 }
@@ -146,8 +153,8 @@ void GpuMemory::lay(Place place) {
   place_ = place;
   turned_ = kNone;
   if (varies_) {
-    const Gemm& gemm = std::get<Gemm>(verifier_.problem());
-    arrangement_ = {below(gemm.m), below(gemm.n), below(gemm.k)};
+    const Arrangement limits = limits_of(std::get<Gemm>(verifier_.problem()));
+    arrangement_ = {below(limits.rows), below(limits.cols), below(limits.depth)};
   }
   for (Guarded& buffer : buffers_) guard(buffer);
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
@@ -170,7 +177,7 @@ void GpuMemory::prepare_variation() {
   varies_ = true;
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
   by_row_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.m), "the inputs' changes");
-  by_col_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.n), "the inputs' changes");
+  by_col_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.columns()), "the inputs' changes");
 }
 
 std::int64_t GpuMemory::below(std::int64_t count) {

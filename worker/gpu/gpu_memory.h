@@ -96,6 +96,7 @@ class GpuMemory {
   const Gpu& gpu_;
   const GpuHelpers& helpers_;
   const Verifier& verifier_;
+  std::uint64_t seed_of_inputs_;
   bool zero_workspace_ = false, zero_c_;
   Place place_ = Place::first;
   std::vector<Guarded> buffers_;  ///< by number; then the workspace, if there is one

@@ -62,19 +62,19 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
                                          const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
   const Multiplication multiply(gpu, multiply_code);
-  const DeviceMemory a = make_matrix(gpu, helpers, {g.a, g.init, seed, 0}, view_a(g));
-  const DeviceMemory b = make_matrix(gpu, helpers, {g.b, g.init, seed, 1}, view_b(g));
+  const DeviceMemory a = make_matrix(gpu, helpers, content_of(g, kNumberOfA, seed), view_a(g));
+  const DeviceMemory b = make_matrix(gpu, helpers, content_of(g, kNumberOfB, seed), view_b(g));
   DeviceMemory c0;
-  if (g.beta != 0) c0 = make_matrix(gpu, helpers, {g.c, g.init, seed, 2}, view_c(g));
-  const std::int64_t elements = g.batch * g.m * g.n, rows = g.batch * g.m, cols = g.batch * g.n;
+  if (g.beta != 0) c0 = make_matrix(gpu, helpers, content_of(g, kNumberOfC, seed), view_c(g));
+  const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.batch * n;
   std::vector<double> values(static_cast<std::size_t>(elements + rows + cols + 1));
   const DeviceMemory result(gpu, bytes(elements + rows + cols), "the reference");
   const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
   for (std::int64_t i = 0; i < g.batch; ++i) {
-    const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * g.n);
-    multiply(a_i, b_i, c + bytes(i * g.m * g.n), {g.m, g.n, g.k});
+    const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * n);
+    multiply(a_i, b_i, c + bytes(i * g.m * n), {g.m, n, g.k});
     helpers.norms(a_i, g.m, g.k, g.k, 1, row_norms + bytes(i * g.m));
-    helpers.norms(b_i, g.n, 1, g.k, g.n, col_norms + bytes(i * g.n));
+    helpers.norms(b_i, n, 1, g.k, n, col_norms + bytes(i * n));
   }
   const double largest_c0 = helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
   result.copy_to(std::as_writable_bytes(std::span(values).first(values.size() - 1)));

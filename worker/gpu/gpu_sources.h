@@ -5,6 +5,7 @@ namespace tune::gpu_sources {
 
 extern const char* const generator;  ///< generator.h
 extern const char* const elements;   ///< gpu_elements.h
+extern const char* const epilogue;   ///< gpu_epilogue.h
 extern const char* const structs;    ///< gpu_kernels.h
 extern const char* const kernels;    ///< gpu_kernels.cu
 extern const char* const multiply;   ///< gpu_multiply.cu

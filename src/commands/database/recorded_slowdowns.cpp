@@ -37,6 +37,8 @@ std::string recorded_problem(const database::ResultGroup& group, const database:
   gemm.a = parse_type(text("a")).value_or(Type::f32);
   gemm.b = parse_type(text("b")).value_or(Type::f32);
   gemm.c = parse_type(text("c")).value_or(Type::f32);
+  gemm.epilogue = parse_epilogue(text("epilogue")).value_or(Epilogue::none);
+  gemm.residual = text("residual") == "true";
   gemm.layout_a = layout("layout_a");
   gemm.layout_b = layout("layout_b");
   gemm.layout_c = layout("layout_c");

@@ -93,8 +93,8 @@ std::optional<Argument> read_argument(const Node& node, const ArgumentContext& c
     }
   }
   diagnostics.add(node.place,
-                  "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or "
-                  "{tma: A, box: [...]}");
+                  "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), "
+                  "{optional: bias} or {tma: A, box: [...]}");
   return {};
 }
 

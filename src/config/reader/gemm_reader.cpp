@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "config/yaml/fields.h"
 
@@ -44,9 +46,9 @@ Type default_result(Type input) {
 class GemmReader {
  public:
   GemmReader(const Node& node, Diagnostics& diagnostics)
-      : fields_(node, "gemm",
-                {"m",     "n",   "k",   "a",   "b",        "c",        "acc",      "layout", "alpha",      "beta",
-                 "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init"},
+      : fields_(node, "gemm", {"m",        "n",    "k",          "a",    "b",        "c",       "acc",      "layout",
+                               "alpha",    "beta", "batch",      "lda",  "ldb",      "ldc",     "stride_a", "stride_b",
+                               "stride_c", "bias", "fast_accum", "init", "epilogue", "residual"},
                 diagnostics),
         diagnostics_(&diagnostics) {}
 
@@ -64,8 +66,9 @@ class GemmReader {
     read_fast_accum();
     if (const Node* node = fields_.find("init"))
       gemm_.init = read_init(*node, "init", *diagnostics_).value_or(gemm_.init);
+    read_epilogue();
     read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
-    read_matrix({"b", gemm_.k, gemm_.n, gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
+    read_matrix({"b", gemm_.k, gemm_.columns(), gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
     read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c});
     return gemm_;
   }
@@ -77,6 +80,27 @@ class GemmReader {
     gemm_.fast_accum = read_bool(*node, "fast_accum", *diagnostics_).value_or(false);
     if (gemm_.fast_accum && size_of(gemm_.a) + size_of(gemm_.b) > 2)
       diagnostics_->add(node->place, "fast_accum is for sums of fp8 products; a and b must be e4m3 or e5m2");
+  }
+
+  void read_epilogue() {
+    if (const Node* node = fields_.find("residual"))
+      gemm_.residual = read_bool(*node, "residual", *diagnostics_).value_or(false);
+    const Node* node = fields_.find("epilogue");
+    if (!node) return;
+    gemm_.epilogue = static_cast<Epilogue>(
+        read_choice(*node, "epilogue", std::vector<std::string>(kEpilogues.begin(), kEpilogues.end()), *diagnostics_)
+            .value_or(0));
+    if (gemm_.epilogue == Epilogue::none) return;
+    if (gemm_.acc == Type::s32)
+      diagnostics_->add(
+          node->place, fmt::format("epilogue: {} is for floating-point sums, and acc is s32", to_text(gemm_.epilogue)));
+    if (gemm_.init != Init::uniform && gemm_.init != Init::normal && gemm_.init != Init::hpl)
+      diagnostics_->add(node->place, fmt::format("with epilogue: {}, init is one of uniform, normal, hpl: other inputs "
+                                                 "would not tell it from another epilogue",
+                                                 to_text(gemm_.epilogue)));
+    if (gemm_.epilogue == Epilogue::swiglu && gemm_.beta != 0)
+      diagnostics_->add(fields_.find("beta")->place,
+                        "beta is for a C of the product's size, and with epilogue: swiglu C has half its columns");
   }
 
   /// Alpha and beta have the accumulator's type.
@@ -191,6 +215,7 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"type_c", std::string(to_text(gemm.c))},
           {"type_acc", std::string(to_text(gemm.acc))},
           {"fast_accum", Bool{gemm.fast_accum, false}},
+          {"epilogue", std::string(to_text(gemm.epilogue))},
           {"layout_a", layout_text(gemm.layout_a)},
           {"layout_b", layout_text(gemm.layout_b)},
           {"layout_c", layout_text(gemm.layout_c)}};

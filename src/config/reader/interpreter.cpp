@@ -52,6 +52,7 @@ Plan Interpreter::run() {
   read_pruning();
   read_figures();
   read_points();
+  require_epilogue();
   diagnostics_.throw_if_any();
   plan_.result_names = scope_.names();
   add_device_limits();
@@ -234,19 +235,28 @@ void Interpreter::read_launch() {
     plan_.workspace = std::move(section.workspace);
     plan_.zero_c = section.zero_c;
   }
-  require_bias();
   read_reference(context);
 }
 
-/// A kernel that does not get the bias cannot add it.
-void Interpreter::require_bias() {
+/// A kernel that does not get the bias cannot add it, and one for all epilogues has to be told which it is.
+void Interpreter::require_epilogue() {
   const auto* gemm = std::get_if<Gemm>(&plan_.problem);
-  if (gemm == nullptr || gemm->bias == Bias::none || diagnostics_.any()) return;
-  for (const Launch& launch : plan_.launches)
-    for (const Argument& argument : launch.args)
-      if (argument.buffer == "bias") return;
+  if (gemm == nullptr || program_mode() || diagnostics_.any()) return;
+  const auto require_buffer = [&](const char* name) {
+    for (const Launch& launch : plan_.launches)
+      for (const Argument& argument : launch.args)
+        if (argument.buffer == name) return;
+    diagnostics_.add(
+        top_.find("launch")->place,
+        fmt::format("the problem has a {0}, and no launch has '{0}' among its args: this kernel adds none", name));
+  };
+  if (gemm->bias != Bias::none) require_buffer("bias");
+  if (gemm->residual) require_buffer("residual");
+  if (gemm->epilogue == Epilogue::none || std::ranges::count(plan_.build.defines, "epilogue") > 0) return;
   diagnostics_.add(top_.find("launch")->place,
-                   "the problem has a bias, and no launch has 'bias' among its args: this kernel adds none");
+                   fmt::format("the problem has epilogue: {}, and build.defines does not name 'epilogue', from which "
+                               "kernels know it: this kernel computes none",
+                               to_text(gemm->epilogue)));
 }
 
 void Interpreter::read_model() {

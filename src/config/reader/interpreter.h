@@ -24,7 +24,7 @@ class Interpreter {
   void read_problem_section();
   void read_space();
   Node with_files(Node params);
-  void require_bias();
+  void require_epilogue();
   void read_derived();
   void read_constraints(const Node& node);
   void check_comparison(const Node& node, const Expression& condition, std::string_view what);

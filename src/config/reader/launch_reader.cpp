@@ -98,9 +98,27 @@ class LaunchReader {
       diagnostics_->add(node.place, fmt::format("args must be a list such as [A, B, C], not {}", describe(node)));
     std::vector<Argument> arguments;
     for (const Node& item : node.items) {
+      if (!item.is_scalar() && item.find("optional") != nullptr) {
+        if (auto argument = read_optional(item)) arguments.push_back(std::move(*argument));
+        continue;
+      }
       if (auto argument = read_argument(item, context, read_, *diagnostics_)) arguments.push_back(std::move(*argument));
     }
     return arguments;
+  }
+
+  /// A buffer that only some products have; a kernel for the others has no such argument.
+  std::optional<Argument> read_optional(const Node& node) {
+    const Fields fields(node, "an argument", {"optional"}, *diagnostics_);
+    const Node& name = *fields.find("optional");
+    if (!context_.gemm || (name.text != "bias" && name.text != "residual"))
+      diagnostics_->add(
+          name.place,
+          fmt::format("optional is for buffers that a gemm may have, bias and residual, not {}", describe(name)));
+    if (std::ranges::find(context_.buffers, name.text) == context_.buffers.end()) return std::nullopt;
+    Argument argument;
+    argument.buffer = name.text;
+    return argument;
   }
 
   std::optional<Chain> read_chain(const Node& node) {

@@ -38,6 +38,7 @@ std::vector<std::string> buffer_names(const Problem& problem) {
   if (const Gemm* gemm = std::get_if<Gemm>(&problem)) {
     names = {"A", "B", "C"};
     if (gemm->bias != Bias::none) names.push_back("bias");
+    if (gemm->residual) names.push_back("residual");
   }
   if (const Custom* custom = std::get_if<Custom>(&problem)) {
     for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);

@@ -139,11 +139,13 @@ std::string text_of(const Gemm& gemm) {
   // It is written only if there is one, because journals are older than this field.
   if (gemm.bias != Bias::none) fields.add("bias", in_quotes(gemm.bias == Bias::row ? "row" : "col"));
   fields.add("c", in_quotes(to_text(gemm.c)));
-  if (gemm.fast_accum) fields.add("fast_accum", flag(true));  // as `bias`
+  if (gemm.epilogue != Epilogue::none) fields.add("epilogue", in_quotes(to_text(gemm.epilogue)));  // as `bias`
+  if (gemm.fast_accum) fields.add("fast_accum", flag(true));                                       // likewise
   fields.add("init", in_quotes(name_of(gemm.init))).add("k", gemm.k);
   fields.add("layout_a", in_quotes(name_of(gemm.layout_a))).add("layout_b", in_quotes(name_of(gemm.layout_b)));
   fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
   fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m).add("n", gemm.n);
+  if (gemm.residual) fields.add("residual", flag(true));  // as `bias`
   fields.add("stride_a", gemm.stride_a).add("stride_b", gemm.stride_b).add("stride_c", gemm.stride_c);
   return fields.text();
 }
@@ -278,8 +280,8 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   hash.add(text_of_measuring(plan, seed));
   // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) {
-    // The GEMM above says it where it is true, and journals are older than this name.
-    if (name == "fast_accum" && std::holds_alternative<Gemm>(plan.problem)) continue;
+    // The GEMM above says them where they are not the default, and journals are older than these names.
+    if ((name == "fast_accum" || name == "epilogue") && std::holds_alternative<Gemm>(plan.problem)) continue;
     hash.add(name).add(to_text(value));
   }
   for (const Launch& launch : plan.launches) add_launch(hash, launch);

@@ -14,8 +14,10 @@ double bytes_of_problem(const Problem& problem) {
   if (const auto* gemm = std::get_if<Gemm>(&problem)) {
     const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
     const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
-    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * n * static_cast<double>(size_of(gemm->b)) +
-                     m * n * static_cast<double>(size_of(gemm->c) + sizeof(double)));
+    const auto columns = static_cast<double>(gemm->columns()), matrices = gemm->residual ? 2.0 : 1.0;
+    bytes =
+        batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * columns * static_cast<double>(size_of(gemm->b)) +
+                 m * (matrices * n * static_cast<double>(size_of(gemm->c)) + columns * double{sizeof(double)}));
   }
   if (const auto* custom = std::get_if<Custom>(&problem))
     for (const Buffer& buffer : custom->buffers)

@@ -131,7 +131,13 @@ std::vector<Define> RequestFactory::defines(const Spec& spec) const {
   for (const Setting& setting : spec.params) add(setting);
   for (const Setting& setting : plan_->space.derived(spec))
     if (std::ranges::find(plan_->build.not_compiled, setting.name) == plan_->build.not_compiled.end()) add(setting);
-  for (const std::string& name : plan_->build.defines) add({name, plan_->constants.at(name), false});
+  const auto* gemm = std::get_if<Gemm>(&plan_->problem);
+  for (const std::string& name : plan_->build.defines) {
+    if (gemm != nullptr && name == "epilogue")
+      for (const std::string& macro : epilogue_macros(*gemm)) all.push_back({macro, "1"});
+    else
+      add({name, plan_->constants.at(name), false});
+  }
   return all;
 }
 

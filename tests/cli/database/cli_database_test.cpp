@@ -292,5 +292,28 @@ TEST_F(DatabaseFile, AsksForWhatADatabaseLeavesOutWhereItIsTheDefault) {
   EXPECT_TRUE(has(look_up(words).out, "  BM: 16\n"));
 }
 
+TEST_F(DatabaseFile, HasAResultForEachEpilogue) {
+  Best best;
+  tune({"merge", write("plain.yaml", best), "-o", "db.yaml"});
+  const std::string plain = sandbox_.read("db.yaml");
+  EXPECT_FALSE(has(plain, "epilogue")) << "databases of plain products are what they were";
+  best.types = ", epilogue: silu, residual: true";
+  best.params = "{BM: 16}";
+  std::string text = text_of(best);
+  text.replace(text.find("args: [A]"), 9, "args: [A, residual]")
+      .insert(text.find("launch:"), "build: {defines: [epilogue]}\n");
+  sandbox_.write("silu.yaml", text);
+  tune({"merge", "silu.yaml", "-o", "db.yaml"});
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "epilogue: silu"));
+  const Words words = {"-m", "64", "-n", "64", "-k", "64", "--device", "NVIDIA H200", "--problem"};
+  const auto of = [&](const std::string& problem) {
+    Words all = words;
+    all.push_back(problem);
+    return look_up(all).out;
+  };
+  EXPECT_TRUE(has(of("epilogue=silu"), "  BM: 16\n"));
+  EXPECT_TRUE(has(of("epilogue=none"), "  BM: 8\n"));
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_database_test

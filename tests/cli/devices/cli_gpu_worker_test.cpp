@@ -22,21 +22,26 @@ class GpuWorker : public testing::Test {
   }
 
   /// Runs over the specs of P with this kernel, whose code is the driver's.
-  Result tune(const std::string& kernel, const std::string& values, const std::vector<std::string>& options = {}) {
+  Result tune(const std::string& kernel, const std::string& values, const std::vector<std::string>& options = {},
+              const std::string& epilogue = "") {
     sandbox_.write("gemm.cu", "extern \"C\" __global__ void " + kernel +
-                                  "(const float* A, const float* B, float* C, int m, int n, int k) { C[0] = P; }\n");
-    sandbox_.write("gemm.yaml", "{name: " + kernel + ", file: gemm.cu, kernel: " + kernel +
-                                    ", problem: {gemm: {m: 16, n: 24, k: 16}}, params: {P: " + values +
-                                    "},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: [16],\n"
-                                    "workspace: {bytes: 1001*(P - 1)}, args: [A, B, C, m, n, k]}}\n");
-    std::vector<std::string> arguments = {"gemm.yaml", "--output", "of_" + kernel};
+                                  "(const float* A, const float* B, float* C, int m, int n, int k" +
+                                  (epilogue.empty() ? "" : ", const float* residual") + ") { C[0] = P; }\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: " + kernel + ", file: gemm.cu, kernel: " + kernel +
+                       ", problem: {gemm: {m: 16, n: 24, k: 16" +
+                       (epilogue.empty() ? "" : ", residual: true, epilogue: " + epilogue) +
+                       "}}, build: {defines: [epilogue]}, params: {P: " + values +
+                       "},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: [16],\n"
+                       "workspace: {bytes: 1001*(P - 1)}, args: [A, B, C, m, n, k, {optional: residual}]}}\n");
+    std::vector<std::string> arguments = {"gemm.yaml", "--output", "of_" + kernel + epilogue};
     arguments.insert(arguments.end(), options.begin(), options.end());
     return sandbox_.tune(arguments);
   }
   /// What becomes of a spec.
-  std::string outcome(const std::string& kernel) {
-    const Result result = tune(kernel, "[1]");
-    const std::vector<wire::TrialRecord> trials = sandbox_.trials("of_" + kernel + ".jsonl");
+  std::string outcome(const std::string& kernel, const std::string& epilogue = "") {
+    const Result result = tune(kernel, "[1]", {}, epilogue);
+    const std::vector<wire::TrialRecord> trials = sandbox_.trials("of_" + kernel + epilogue + ".jsonl");
     return trials.empty() ? result.err : outcome_text(trials.front().trial);
   }
 
@@ -50,6 +55,19 @@ TEST_F(GpuWorker, AnotherLayoutOfBServesNoSecondLaunch) {
   EXPECT_EQ(outcome("gemm_of_first_b"), "check, reported: wrong result in C");
   EXPECT_EQ(outcome("gemm_of_b_at"), "check, reported: wrong result in C");
   EXPECT_EQ(outcome("gemm_of_b_that_begins"), "check, reported: wrong result in C");
+}
+
+// The device compares, with rows and columns rotated and signs turned.
+TEST_F(GpuWorker, EpiloguesAreComparedOnTheDevice) {
+  const std::string honest = outcome("gemm_silu", "silu");
+  if (has(honest, "no run-time compiler")) GTEST_SKIP() << honest;
+  EXPECT_EQ(honest, "measured");
+  EXPECT_EQ(outcome("gemm_swiglu", "swiglu"), "measured");
+  EXPECT_EQ(outcome("gemm_relu", "relu"), "measured");
+  EXPECT_EQ(outcome("gemm_relu", "silu"), "check, reported: wrong result in C");
+  EXPECT_EQ(outcome("gemm_silu", "gelu_tanh"), "check, reported: wrong result in C");
+  EXPECT_EQ(outcome("gemm_silu_of_all", "silu"), "check, reported: wrong result in C");
+  EXPECT_EQ(outcome("gemm_swiglu_exchanged", "swiglu"), "check, reported: wrong result in C");
 }
 
 // One process for each spec of the sweep, and one for the finals.

@@ -329,11 +329,13 @@ TEST_F(BadInput, ArgumentsAreChecked) {
                              "    - {tma: Q, box: [1], swizzle: 100}\n    - [A]\n    - D\n"
                              "    - {tma: A, box: [1], l2: 1//0}\n"),
             "gemm.yaml:7: the workspace is named, but launch has none; add workspace: {bytes: ...}\n"
-            "gemm.yaml:10: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
+            "gemm.yaml:10: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), {optional: bias} "
+            "or {tma: A, box: "
             "[...]}\n"
             "gemm.yaml:12: unknown buffer 'Q' in tma\n"
             "gemm.yaml:12: swizzle must be one of 0, 32, 64, 128, not 100\n"
-            "gemm.yaml:13: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), or {tma: A, box: "
+            "gemm.yaml:13: an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), {optional: bias} "
+            "or {tma: A, box: "
             "[...]}\n"
             "gemm.yaml:14: unknown name 'D' in launch.args 'D'; no buffer, parameter, let or size has this name\n"
             "gemm.yaml:15: l2: division by zero in '1//0'");

@@ -204,7 +204,7 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
   EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
   EXPECT_EQ(to_text(plan.constants.at("fast_accum")), "False");
-  EXPECT_EQ(plan.constants.size(), 20u);
+  EXPECT_EQ(plan.constants.size(), 21u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {
@@ -261,6 +261,68 @@ TEST_F(Config, WithoutABiasNothingIsCalledSo) {
         "problem: {gemm: {m: 8, n: 16, k: 32}}\n");
   }),
             "gemm.yaml:5: unknown name 'bias' in launch.args 'bias'; no buffer, parameter, let or size has this name");
+}
+
+/// A kernel that knows all epilogues, for the problem `gemm: {m: 8, n: 16, k: 32...}`.
+std::string finishing(const std::string& more, const std::string& args = "A, {optional: bias}, {optional: residual}",
+                      const std::string& build = "defines: [epilogue]") {
+  return "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [" + args + "]}\nbuild: {" + build +
+         "}\nproblem: {gemm: {m: 8, n: 16, k: 32" + more + "}}\n";
+}
+
+TEST_F(Config, AnEpilogueAndAResidualBelongToAGemm) {
+  const Plan plan = load(finishing(", bias: row, epilogue: silu, residual: true"));
+  const Gemm gemm = std::get<Gemm>(plan.problem);
+  EXPECT_EQ(gemm.epilogue, Epilogue::silu);
+  EXPECT_EQ(gemm.bytes(), 4.0 * (8 * 32 + 32 * 16 + 2 * 8 * 16 + 16));
+  EXPECT_EQ(to_text(plan.constants.at("epilogue")), "silu");
+  ASSERT_EQ(plan.launches[0].args.size(), 3u);
+  EXPECT_EQ(plan.launches[0].args[1].buffer, "bias");
+  EXPECT_EQ(plan.launches[0].args[2].buffer, "residual");
+  EXPECT_EQ(epilogue_macros(gemm),
+            (std::vector<std::string>{"epilogue_bias_row", "epilogue_silu", "epilogue_residual"}));
+}
+
+TEST_F(Config, AnOptionalBufferThatIsNotThereIsNoArgument) {
+  const Plan plan = load(finishing(""));
+  EXPECT_EQ(plan.launches[0].args.size(), 1u);
+  EXPECT_TRUE(epilogue_macros(std::get<Gemm>(plan.problem)).empty());
+}
+
+TEST_F(Config, WithSwigluBHasTwiceTheColumns) {
+  const auto gemm = [&](const std::string& more) {
+    return std::get<Gemm>(load(finishing(", epilogue: swiglu" + more)).problem);
+  };
+  EXPECT_EQ(gemm("").ldb, 32);
+  EXPECT_EQ(gemm("").ldc, 16);
+  EXPECT_EQ(gemm(", layout: {b: col}").stride_b, 32 * 32);
+  EXPECT_EQ(gemm(", bias: row").bias_length(), 32);
+  EXPECT_EQ(gemm(", bias: col").bias_length(), 8);
+  EXPECT_EQ(gemm("").flops(), 2.0 * 8 * 32 * 32);
+  EXPECT_EQ(gemm("").bytes(), 4.0 * (8 * 32 + 32 * 32 + 8 * 16));
+}
+
+TEST_F(Config, MistakesInEpiloguesAreSaid) {
+  const auto complaint = [&](const std::string& text) { return folder_.complaint([&] { load(text); }); };
+  EXPECT_EQ(complaint(finishing(", epilogue: gelu")),
+            "gemm.yaml:7: epilogue must be one of none, relu, gelu_tanh, gelu_erf, silu, swiglu, not 'gelu'");
+  EXPECT_EQ(complaint(finishing(", a: s8, epilogue: relu")),
+            "gemm.yaml:7: epilogue: relu is for floating-point sums, and acc is s32");
+  EXPECT_EQ(
+      complaint(finishing(", init: zeros, epilogue: relu")),
+      "gemm.yaml:7: with epilogue: relu, init is one of uniform, normal, hpl: other inputs would not tell it from "
+      "another epilogue");
+  EXPECT_EQ(complaint(finishing(", beta: 1, epilogue: swiglu")),
+            "gemm.yaml:7: beta is for a C of the product's size, and with epilogue: swiglu C has half its columns");
+  EXPECT_EQ(
+      complaint(finishing(", epilogue: relu", "A", "")),
+      "gemm.yaml:5: the problem has epilogue: relu, and build.defines does not name 'epilogue', from which kernels "
+      "know it: this kernel computes none");
+  EXPECT_EQ(
+      complaint(finishing(", residual: true", "A")),
+      "gemm.yaml:5: the problem has a residual, and no launch has 'residual' among its args: this kernel adds none");
+  EXPECT_EQ(complaint(finishing("", "A, {optional: D}")),
+            "gemm.yaml:5: optional is for buffers that a gemm may have, bias and residual, not 'D'");
 }
 
 TEST_F(Config, FastAccumulationIsForFp8) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "exec/request/request_factory.h"
 #include "support/tuning_folder.h"
@@ -47,6 +50,16 @@ problem: {gemm: {m: 8, n: 8, k: 8, bias: row, init: hpl}}
 params: {T: [1, 2]}
 measure: {cold_cache: false}
 launch: {args: [A, B, C, m, n, k, bias]}
+)";
+
+constexpr const char* kFinished = R"(
+name: finished
+file: a.cu
+kernel: gemm
+problem: {gemm: {m: 8, n: 8, k: 8}}
+params: {T: [1, 2]}
+build: {defines: [epilogue]}
+launch: {grid: [1], block: [32], args: [A, B, C, {optional: bias}, {optional: residual}]}
 )";
 
 constexpr const char* kCustom = R"(
@@ -134,6 +147,40 @@ TEST_F(IdentityTest, OfARestrictedCpuKernelIsWhatItWas) {
   const exec::RequestFactory requests = this->requests();
   EXPECT_EQ(requests.build_key(spec(1)), "d23de5082bc518c14013fe4e27ddbfe9");
   EXPECT_EQ(requests.trial_id(spec(1)), "e3b8e9e3ca1cb854e68f624daba5cda3");
+}
+
+TEST_F(IdentityTest, OfAPlainProductDoesNotKnowOfEpilogues) {
+  const auto without = [](std::string text, const std::string& part) {
+    return text.erase(text.find(part), part.size());
+  };
+  std::string plain = without(kFinished, ", {optional: bias}, {optional: residual}");
+  plain = without(plain, "build: {defines: [epilogue]}\n");
+  read(plain);
+  const std::string build = requests().build_key(spec(1)), trial = requests().trial_id(spec(1));
+  read(kFinished);
+  EXPECT_EQ(requests().build_key(spec(1)), build);
+  EXPECT_EQ(requests().trial_id(spec(1)), trial);
+}
+
+TEST_F(IdentityTest, EachEpilogueAndTheResidualHasItsOwn) {
+  std::set<std::string> builds, trials;
+  const std::vector<std::string> problems = {"",
+                                             ", epilogue: relu",
+                                             ", epilogue: gelu_tanh",
+                                             ", epilogue: gelu_erf",
+                                             ", epilogue: silu",
+                                             ", epilogue: swiglu",
+                                             ", residual: true",
+                                             ", epilogue: silu, residual: true",
+                                             ", epilogue: silu, bias: row"};
+  for (const std::string& more : problems) {
+    std::string text = kFinished;
+    read(text.insert(text.find("k: 8") + 4, more));
+    builds.insert(requests().build_key(spec(0)));
+    trials.insert(requests().trial_id(spec(0)));
+  }
+  EXPECT_EQ(builds.size(), problems.size());
+  EXPECT_EQ(trials.size(), problems.size());
 }
 
 TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {

@@ -49,7 +49,10 @@ inline constexpr ProductAttribute kBiasPointer = CUBLASLT_MATMUL_DESC_BIAS_POINT
 inline constexpr ProductAttribute kBiasType = CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE;
 inline constexpr ProductAttribute kFastAccumulation = CUBLASLT_MATMUL_DESC_FAST_ACCUM;
 inline constexpr bool kHasFastAccumulation = true;
-inline constexpr std::uint32_t kAddBias = CUBLASLT_EPILOGUE_BIAS;
+// An epilogue is a function, a bias, or the sum of both numbers.
+inline constexpr std::uint32_t kAddBias = CUBLASLT_EPILOGUE_BIAS, kRelu = CUBLASLT_EPILOGUE_RELU,
+                               kGelu = CUBLASLT_EPILOGUE_GELU;
+static_assert((kRelu | kAddBias) == CUBLASLT_EPILOGUE_RELU_BIAS && (kGelu | kAddBias) == CUBLASLT_EPILOGUE_GELU_BIAS);
 
 inline constexpr MatrixAttribute kBatchCount = CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
 inline constexpr MatrixAttribute kBatchStride = CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;

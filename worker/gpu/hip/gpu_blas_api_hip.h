@@ -43,7 +43,8 @@ enum ProductAttribute : int {
   kBiasPointer = 3,
   kBiasType = 4,
 };
-inline constexpr std::uint32_t kAddBias = 4;
+// An epilogue is a function, a bias, or the sum of both numbers.
+inline constexpr std::uint32_t kAddBias = 4, kRelu = 2, kGelu = 32;
 // It has no such attribute.
 inline constexpr ProductAttribute kFastAccumulation{};
 inline constexpr bool kHasFastAccumulation = false;
