@@ -16,12 +16,16 @@
 //   VL          floats in a vector; the default is what the compiler's target has
 //   TRANSPOSE_A, TRANSPOSE_B    1: A is k x m, B is n x k; default 0
 //   threads     run-time argument: threads that share the product
+//   epilogue_relu and its like    see epilogue.h. Swiglu's product is kept in memory of its own until all of it is
+//   there
 
 #include <omp.h>
 
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+
+#include "epilogue.h"
 
 #if !defined(MR) || !defined(NR) || !defined(MC) || !defined(NC) || !defined(KC) || !defined(UNROLL) || \
     !defined(PREFETCH)
@@ -182,6 +186,19 @@ void prefetch(Part c) {
     for (Index j = 0; j < c.cols; j += kLine) __builtin_prefetch(c.data + i * c.ld + j, 1);
 }
 
+#if HAS_EPILOGUE
+/// Part of the product as elements of C, row by row so that compilers make vectors of it. With swiglu, the other factor
+/// is so many columns further on.
+void finish(const Part& product, Index further, Index row, Index col, float* c, const Epilogue& epilogue) {
+  for (Index i = 0; i < product.rows; ++i) {
+    const float* const x = product.data + i * product.ld;
+    float* const to = c + i * epilogue.n;
+    for (Index j = 0; j < product.cols; ++j)
+      to[j] = epilogue.finished(x[j], x[j + further], row + i, static_cast<int>(col + j));
+  }
+}
+#endif
+
 /// One tile of C = or += sliver of A * sliver of B.
 void multiply_tile(const float* a, const float* b, Index kc, Part c, bool add) {
   prefetch(c);
@@ -209,8 +226,33 @@ void multiply_block(const float* a, const float* b, Index kc, Part c, bool add) 
 
 }  // namespace
 
-/// C (m x n) = A (m x k) * B (k x n), with m, n, k and threads at least 1. Not to be called by two threads at once.
-extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int threads) {
+/// C (m x n) = A (m x k) * B (k x n) and the epilogue, with m, n, k and threads at least 1. Not to be called by two
+/// threads at once.
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int threads
+#if HAS_BIAS
+                     ,
+                     const float* bias
+#endif
+#if HAS_RESIDUAL
+                     ,
+                     const float* residual
+#endif
+) {
+#if HAS_EPILOGUE
+  Epilogue epilogue = {nullptr, nullptr, n};
+#if HAS_BIAS
+  epilogue.bias = bias;
+#endif
+#if HAS_RESIDUAL
+  epilogue.residual = residual;
+#endif
+#endif
+#if IS_SWIGLU
+  static Scratch scratch_product;
+  float* const result = C;
+  C = scratch_product.at_least(static_cast<Index>(m) * 2 * n);
+  n *= 2;
+#endif
   static Scratch scratch_a, scratch_b;
   const Index mc = even_block(m, MC, MR, threads), nc = even_block(n, NC, NR, 1), kc_max = even_block(k, KC, 1, 1);
   const Index size_a = round_up(mc * kc_max, kLine), size_b = nc * kc_max;
@@ -234,7 +276,16 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
           const Part block = c.at(i, j, mc, nc);
           for (Index s = 0; s < block.rows; s += MR) pack_a(A, m, k, i + s, p, kc, min(MR, block.rows - s), a + s * kc);
           multiply_block(a, b, kc, block, p > 0);
+#if HAS_EPILOGUE && !IS_SWIGLU
+          if (p + kc == k) finish(block, 0, i, j, block.data, epilogue);
+#endif
         }
       }
+#if IS_SWIGLU
+#pragma omp barrier
+#pragma omp for
+    for (Index i = 0; i < m; i += MR)
+      finish(c.at(i, 0, MR, epilogue.n), epilogue.n, i, 0, result + i * epilogue.n, epilogue);
+#endif
   }
 }

@@ -12,12 +12,16 @@
 //   BLOCKS                       blocks per multiprocessor that the compiler has to leave registers for; default 1
 //   WARP_ROWS                    a warp is 8 x WARP_ROWS threads; default 4
 //   EXACT                        1: the sizes are multiples of the tile, and nothing has to be checked
+//   epilogue_relu and its like   see epilogue.h. With swiglu (TN = 8) half a tile's columns are of the product's first
+//                                half, the others of its second: a block computes BM x BN/2 elements of C
 //
 // Shared memory, dynamic: 2*BK*(BM + 4 + BN) floats; the 4 keep the transposed stores out of each other's banks.
 
 #if !defined(block_size_x) || !defined(block_size_y) || !defined(TM) || !defined(TN) || !defined(BK) || !defined(UNROLL)
 #error "needs -D of block_size_x block_size_y TM TN BK UNROLL, for example 16 16 8 8 16 4; see the head of the file"
 #endif
+#include "epilogue.h"
+
 #ifndef BLOCKS
 #define BLOCKS 1
 #endif
@@ -34,12 +38,14 @@ constexpr int kThreads = block_size_x * block_size_y;
 constexpr int kRows = block_size_y * TM, kCols = block_size_x * TN;
 constexpr int kPitchA = kRows + 4, kPitchB = kCols;  // floats from one k to the next in shared memory
 constexpr int kSlice = BK * (kPitchA + kPitchB);
-constexpr int kUnroll = UNROLL;  // macros are not expanded in `#pragma unroll`
+constexpr int kColumns = IS_SWIGLU ? 2 : 1;  // of B for each of C
+constexpr int kUnroll = UNROLL;              // macros are not expanded in `#pragma unroll`
 
 static_assert(block_size_x % 8 == 0 && block_size_y % WARP_ROWS == 0, "warps are 8 x WARP_ROWS threads");
 static_assert(BK % 4 == 0 && kRows % 4 == 0 && kCols % 4 == 0, "slices are loaded as vectors of four floats");
 static_assert((TM == 2 || TM % 4 == 0) && (TN == 2 || TN % 4 == 0), "a thread reads operands in twos or fours");
 static_assert(BK % kUnroll == 0, "a slice is a whole number of rounds");
+static_assert(!IS_SWIGLU || TN == 8, "a thread has four elements of each half of swiglu's product");
 
 // Vectors of a slice, and how many of them one thread loads, rounded up.
 constexpr int kVectorsA = kRows * BK / 4, kVectorsB = kCols * BK / 4;
@@ -54,7 +60,12 @@ struct Split {
 /// Four neighbours of a row from `col` on, with zeros beyond the matrix.
 __device__ __forceinline__ float4 load(const float* __restrict__ matrix, int row, int col, int rows, int cols) {
   const float* from = matrix + static_cast<long long>(row) * cols + col;
-  if (EXACT || (row < rows && col + 4 <= cols && cols % 4 == 0)) return *reinterpret_cast<const float4*>(from);
+#if IS_SWIGLU  // its second half may begin anywhere
+  const bool aligned = cols % 4 == 0 && col % 4 == 0;
+#else
+  const bool aligned = cols % 4 == 0;
+#endif
+  if (EXACT || (row < rows && col + 4 <= cols && aligned)) return *reinterpret_cast<const float4*>(from);
   float4 v = {0, 0, 0, 0};
   if (row >= rows) return v;
   if (col < cols) v.x = from[0];
@@ -72,8 +83,17 @@ struct Freight {
 struct Problem {
   const float *a, *b;
   int m, n, k;
-  int row, col;  ///< of the block's tile
+  int row, col;  ///< of the block's tile of C
 };
+
+/// Of a column of the block's tile, its place in B.
+__device__ __forceinline__ int column_of_b(const Problem& p, int col) {
+#if IS_SWIGLU
+  return p.col + col + (col < kCols / 2 ? 0 : p.n - kCols / 2);
+#else
+  return p.col + col;
+#endif
+}
 
 __device__ __forceinline__ void fetch(const Problem& p, int slice, int thread, Freight& freight) {
 #pragma unroll
@@ -86,7 +106,7 @@ __device__ __forceinline__ void fetch(const Problem& p, int slice, int thread, F
   for (int i = 0; i < kLoadsB; ++i) {
     const int v = thread + i * kThreads;
     if (kVectorsB % kThreads == 0 || v < kVectorsB)
-      freight.b[i] = load(p.b, slice * BK + v / (kCols / 4), p.col + v % (kCols / 4) * 4, p.k, p.n);
+      freight.b[i] = load(p.b, slice * BK + v / (kCols / 4), column_of_b(p, v % (kCols / 4) * 4), p.k, kColumns * p.n);
   }
 }
 
@@ -158,6 +178,22 @@ __device__ __forceinline__ void multiply_steps(Operands (&operands)[2], float (&
   if constexpr (kUnroll % 2 != 0) operands[0] = operands[1];
 }
 
+#if HAS_EPILOGUE
+/// The sums become elements of C.
+__device__ __forceinline__ void finish(const Problem& p, int x, int y, const Epilogue& epilogue, float (&sum)[TM][TN]) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    const int row = p.row + place<TM>(y, block_size_y, i);
+    if (!EXACT && row >= p.m) continue;
+#pragma unroll
+    for (int j = 0; j < TN / kColumns; ++j) {
+      const int col = p.col + place<TN>(x, block_size_x, j);
+      if (EXACT || col < p.n) sum[i][j] = epilogue.finished(sum[i][j], sum[i][(j + TN / 2) % TN], row, col);
+    }
+  }
+}
+#endif
+
 __device__ __forceinline__ void store(const Problem& p, int x, int y, const float (&sum)[TM][TN], float* c) {
   constexpr int kGroup = Split<TN>::kGroup;
 #pragma unroll
@@ -165,7 +201,7 @@ __device__ __forceinline__ void store(const Problem& p, int x, int y, const floa
     const int row = p.row + place<TM>(y, block_size_y, i);
     if (!EXACT && row >= p.m) continue;
 #pragma unroll
-    for (int j = 0; j < TN; j += kGroup) {
+    for (int j = 0; j < TN / kColumns; j += kGroup) {
       const int col = p.col + place<TN>(x, block_size_x, j);
       float* to = c + static_cast<long long>(row) * p.n + col;
       if (EXACT && kGroup == 4) {
@@ -182,14 +218,24 @@ __device__ __forceinline__ void store(const Problem& p, int x, int y, const floa
 }  // namespace
 
 extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
-    gemm(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
+    gemm(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k
+#if HAS_BIAS
+         ,
+         const float* __restrict__ bias
+#endif
+#if HAS_RESIDUAL
+         ,
+         const float* __restrict__ residual
+#endif
+    ) {
   extern __shared__ __align__(16) float shared[];
   const int thread = threadIdx.y * block_size_x + threadIdx.x;
   // Warps of 8 x 4 threads read less shared memory than those of 32 x 1.
   constexpr int kWarp = 8 * WARP_ROWS;
   const int warp = thread / kWarp, lane = thread % kWarp;
   const int x = warp % (block_size_x / 8) * 8 + lane % 8, y = warp / (block_size_x / 8) * WARP_ROWS + lane / 8;
-  const Problem p = {a, b, m, n, k, static_cast<int>(blockIdx.y) * kRows, static_cast<int>(blockIdx.x) * kCols};
+  const Problem p = {
+      a, b, m, n, k, static_cast<int>(blockIdx.y) * kRows, static_cast<int>(blockIdx.x) * (kCols / kColumns)};
   const int slices = (k + BK - 1) / BK;
 
   alignas(16) float sum[TM][TN] = {};
@@ -214,5 +260,15 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
       read(next, 0, x, y, to);
     });
   }
+#if HAS_EPILOGUE
+  Epilogue epilogue = {nullptr, nullptr, n};
+#if HAS_BIAS
+  epilogue.bias = bias;
+#endif
+#if HAS_RESIDUAL
+  epilogue.residual = residual;
+#endif
+  finish(p, x, y, epilogue, sum);
+#endif
   store(p, x, y, sum, c);
 }
