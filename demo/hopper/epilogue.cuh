@@ -10,6 +10,28 @@ struct Matrix {
   int rows, cols, ld;
 };
 
+#if HAS_EPILOGUE
+/// 16 x 8 sums of a warp, whose first is at (row, col) of the tile's matrix, which is C transposed with SWAP.
+__device__ __forceinline__ void finish_fragment(const Finish& finish, int row, int col, float (&d)[4]) {
+  row += threadIdx.x % 32 / 4;
+  col += threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int r = row + i / 2 * 8, c = col + i % 2;
+    d[i] = finish(d[i], SWAP ? c : r, SWAP ? r : c);
+  }
+}
+
+/// kBlocks times 16 x 8*kFragments sums of a warp, each 64 rows below the one before.
+template <int kBlocks, int kFragments>
+__device__ __forceinline__ void finish_sums(const Finish& finish, int row, int col, Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j) finish_fragment(finish, row + i * 64, col + j * 8, sums[i][j]);
+}
+#endif
+
 /// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.
 __device__ __forceinline__ bool fits(const Matrix& c, int row, int col, int count) {
   return row < c.rows && col + count <= c.cols && c.ld % count == 0;

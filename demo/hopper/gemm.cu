@@ -20,6 +20,7 @@
 //   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
+//   epilogue_relu and its like   see finish.cuh
 //
 // and these are arguments:
 //
@@ -43,7 +44,9 @@
 #include "pipe.cuh"
 #include "schedule.cuh"
 #include "wgmma.cuh"
-// It uses the three above.
+// It uses Result.
+#include "finish.cuh"
+// It uses the four above.
 #include "epilogue.cuh"
 
 namespace {
@@ -194,7 +197,12 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
 /// `shared`; it has room for this share of all parts.
 __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums)[kBlocks], const Work& work, int parts,
                                                    float* workspace, unsigned shared, const Stages& ring,
-                                                   const Matrix& to, int warp) {
+                                                   const Matrix& to, int warp
+#if HAS_EPILOGUE
+                                                   ,
+                                                   const Finish& finish
+#endif
+) {
   unsigned char* const parts_of_tile =
       reinterpret_cast<unsigned char*>(workspace) + static_cast<long long>(work.tile) * parts * kPartBytes;
   const Share share(kTileFragments, work.part, parts);
@@ -216,8 +224,12 @@ __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums
     float sum[4] = {};
     add_up(share, shared, i, sum);
     const int place = (share.first + i) / kWarps;
-    store_fragment(to, work.row + warp / 4 * kConsumerRows + warp % 4 * 16 + place / kFragments * 64,
-                   work.col + place % kFragments * 8, sum);
+    const int row = work.row + warp / 4 * kConsumerRows + warp % 4 * 16 + place / kFragments * 64;
+    const int col = work.col + place % kFragments * 8;
+#if HAS_EPILOGUE
+    finish_fragment(finish, row, col, sum);
+#endif
+    store_fragment(to, row, col, sum);
   }
 }
 
@@ -242,7 +254,16 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
          const __grid_constant__ TensorMap c_map,
 #endif
          Result* __restrict__ c, float* __restrict__ workspace, int m, int n, int k, int ldc, int group, int parts,
-         int stagger, int cluster_m, int cluster_n) {
+         int stagger, int cluster_m, int cluster_n
+#if HAS_BIAS
+         ,
+         const Result* __restrict__ bias
+#endif
+#if HAS_RESIDUAL
+         ,
+         const Result* __restrict__ residual
+#endif
+    ) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
@@ -293,6 +314,15 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     share_registers(false);
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
     const Matrix to = {c, m, n, ldc};
+#if HAS_EPILOGUE
+    Finish finish = {nullptr, nullptr, m, n, ldc};
+#if HAS_BIAS
+    finish.bias = bias;
+#endif
+#if HAS_RESIDUAL
+    finish.residual = residual;
+#endif
+#endif
     Stages ring = first;
     int stored = 0;
     unsigned turn = 0;
@@ -310,7 +340,12 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         multiply_and_promote(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
       else
         multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
-#if REDUCE_workspace
+#if HAS_EPILOGUE && !REDUCE_workspace
+      finish_sums(finish, work.row + first_row + threadIdx.x / 32 % 4 * 16, work.col, sums);
+#endif
+#if REDUCE_workspace && HAS_EPILOGUE
+      add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4, finish);
+#elif REDUCE_workspace
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4);
 #elif EPILOGUE_tma
       // Not `else`: the compiler would put the copies, which few launches need, in front, and the stores would wait for

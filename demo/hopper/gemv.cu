@@ -10,6 +10,7 @@
 //   UNROLL          pieces of 16 bytes of each row that are on their way at a time
 //   WARPS           of a block
 //   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
+//   epilogue_relu and its like   see finish.cuh
 //
 // Dynamic shared memory: as many bytes as A has. Rows of A and B must start at multiples of 16
 // bytes, and have a multiple of 16 bytes.
@@ -29,6 +30,9 @@ using Element = unsigned char;
 #else
 using Element = unsigned short;
 #endif
+
+// It uses Result.
+#include "finish.cuh"
 
 namespace {
 
@@ -109,7 +113,16 @@ __device__ __forceinline__ void read(const Element* const (&row)[ROWS_PER_WARP],
 
 extern "C" __global__ void __launch_bounds__(WARPS * 32)
     gemm(const Element* __restrict__ a, const Element* __restrict__ b, Result* __restrict__ c, int n, int k, int lda,
-         int ldb, int ldc) {
+         int ldb, int ldc
+#if HAS_BIAS
+         ,
+         const Result* __restrict__ bias
+#endif
+#if HAS_RESIDUAL
+         ,
+         const Result* __restrict__ residual
+#endif
+    ) {
   extern __shared__ __align__(16) Element rows_of_a[];
   const int lane = threadIdx.x % 32, first = (blockIdx.x * WARPS + threadIdx.x / 32) * ROWS_PER_WARP;
   const Element* row[ROWS_PER_WARP];
@@ -123,6 +136,15 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       *reinterpret_cast<uint4*>(rows_of_a + i * k + at) = *reinterpret_cast<const uint4*>(a + i * lda + at);
   __syncthreads();
 
+#if HAS_EPILOGUE
+  Finish finish = {nullptr, nullptr, ROWS_OF_A, n, ldc};
+#if HAS_BIAS
+  finish.bias = bias;
+#endif
+#if HAS_RESIDUAL
+  finish.residual = residual;
+#endif
+#endif
   float sums[ROWS_PER_WARP][ROWS_OF_A] = {};
   for (int start = lane * kPiece; start < k; start += kLine * UNROLL) {
     Pieces next;
@@ -152,6 +174,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       float sum = sums[r][i];
 #pragma unroll
       for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0U, sum, distance);
+#if HAS_EPILOGUE
+      sum = finish(sum, i, first + r);
+#endif
       if (lane == 0 && first + r < n) c[static_cast<long long>(i) * ldc + first + r] = rounded(sum);
     }
 }

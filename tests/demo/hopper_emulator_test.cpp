@@ -70,6 +70,10 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.b =
       map_of(b, shape.n, shape.k, shape.k, kernel.swap ? kernel.bm / launch.cluster_n : kernel.bn / launch.cluster_m);
   arguments.c_map = map_of(c, shape.m, shape.n, shape.ldc, kernel.swap ? std::min(64, kernel.bn) : 64);
+  const std::vector<unsigned short> bias = small_numbers(std::max(shape.m, shape.n), 3);
+  const std::vector<unsigned short> residual = small_numbers(shape.m * shape.ldc, 4);
+  arguments.bias = bias.data();
+  arguments.residual = residual.data();
   arguments.c = c.data();
   arguments.workspace = workspace.data();
   arguments.m = shape.m;
@@ -90,13 +94,19 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   return {c, machine.columns_asked_for(arguments.a.data)};
 }
 
-std::vector<unsigned short> expected(const Shape& shape) {
+std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
+  const std::vector<unsigned short> bias = small_numbers(std::max(shape.m, shape.n), 3);
+  const std::vector<unsigned short> residual = small_numbers(shape.m * shape.ldc, 4);
   const std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(shape.n * shape.k, 2);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   for (int i = 0; i < shape.m; ++i)
     for (int j = 0; j < shape.n; ++j) {
       float sum = 0;
       for (int k = 0; k < shape.k; ++k) sum += to_float(a[place(i, k, shape.k)]) * to_float(b[place(j, k, shape.k)]);
+      if (kernel.finishes) {
+        sum = std::max(sum + to_float(bias[static_cast<std::size_t>(kernel.by_col ? i : j)]), 0.0F);
+        sum += to_float(residual[place(i, j, shape.ldc)]);
+      }
       c[place(i, j, shape.ldc)] = to_bf16(sum);
     }
   return c;
@@ -119,7 +129,7 @@ TEST_P(HopperKernels, ComputeTheProduct) {
       launch.stagger = 2;
       if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));
       try {
-        EXPECT_EQ(product(kernel, shape, launch, seed++).c, expected(shape))
+        EXPECT_EQ(product(kernel, shape, launch, seed++).c, expected(kernel, shape))
             << kernel.name << " " << shape.m << "x" << shape.n << "x" << shape.k << " " << cluster_m << "x"
             << cluster_n;
       } catch (const hopper::Fault& fault) {

@@ -15,12 +15,27 @@ void call(const tune::hopper::Kernel::Arguments& x) {
 #if EPILOGUE_tma
        x.c_map,
 #endif
-       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n);
+       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n
+#if HAS_BIAS
+       ,
+       x.bias
+#endif
+#if HAS_RESIDUAL
+       ,
+       x.residual
+#endif
+  );
 }
 
 const bool is_listed = [] {
-  tune::hopper::kernels().push_back(
-      {TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes > 0, kSplit, &call});
+  tune::hopper::kernels().push_back({TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes > 0,
+                                     kSplit, HAS_EPILOGUE != 0,
+#ifdef epilogue_bias_col
+                                     true,
+#else
+                                      false,
+#endif
+                                     &call});
   return true;
 }();
 

@@ -150,9 +150,11 @@ struct Kernel {
   std::string name;
   int bm, bn, bk, stages, consumers;
   bool swap, tma, split;  ///< tma: C is stored through shared memory; split: blocks share tiles
+  bool finishes, by_col;  ///< finishes: adds a bias (by_col: of each row), is relu, and adds a residual
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
+    const unsigned short *bias, *residual;
     float* workspace;
     int m, n, k, ldc, group, parts, stagger, cluster_m, cluster_n;
   };

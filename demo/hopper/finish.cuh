@@ -1,0 +1,48 @@
+// From sums to elements of C in registers, before they are stored: the bias, the function and the residual of the
+// problem, whose macros ../epilogue.h lists. A plain product has none, and nothing of this is compiled.
+#pragma once
+#include "../epilogue.h"
+
+#if HAS_EPILOGUE
+#if IS_SWIGLU
+#error "a tile of these kernels has no columns of both halves of swiglu's product"
+#endif
+
+namespace {
+
+__device__ __forceinline__ float widened(Result element) {
+#if type_c_f32
+  return element;
+#elif type_c_f16
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(element));
+  return x;
+#else
+  return __builtin_bit_cast(float, static_cast<unsigned>(element) << 16);
+#endif
+}
+
+/// What the kernel was given besides the matrices; null where there is none. The residual is laid out as C.
+struct Finish {
+  const Result *bias, *residual;
+  int rows, cols, ld;  ///< of C
+
+  /// Of what is beyond C, the element is some number, and no branch keeps loads from being shared.
+  __device__ __forceinline__ float operator()(float sum, int row, int col) const {
+    const int r = row < rows ? row : rows - 1, c = col < cols ? col : cols - 1;
+#if defined(epilogue_bias_row)
+    sum += widened(bias[c]);
+#elif defined(epilogue_bias_col)
+    sum += widened(bias[r]);
+#endif
+    const float y = activated(sum);
+#if HAS_RESIDUAL
+    return y + widened(residual[static_cast<long long>(r) * ld + c]);
+#else
+    return y;
+#endif
+  }
+};
+
+}  // namespace
+#endif
