@@ -65,12 +65,18 @@ double variance_of(Init init) {
   }
 }
 
-/// The power of two by which B is multiplied. The fp8 types with the fewest exponents keep a few bits of each number.
+/// How often numbers of this type may be doubled or halved and keep some of their digits.
+int most_doublings(Type type) {
+  if (type == Type::e4m3) return 6;
+  return type == Type::f16 || type == Type::e5m2 ? 12 : 60;
+}
+
+/// The power of two by which B is multiplied.
 double factor_of_b(const Gemm& gemm) {
   if (gemm.epilogue == Epilogue::none || gemm.alpha == 0) return 1;
   const double deviation = std::fabs(gemm.alpha) * std::sqrt(static_cast<double>(gemm.k)) * variance_of(gemm.init);
-  const int most = gemm.b == Type::e4m3 ? 6 : 12;
-  return std::ldexp(1, std::clamp(static_cast<int>(std::lround(std::log2(2 / deviation))), -most, most));
+  const int most = most_doublings(gemm.b);
+  return std::ldexp(1, std::clamp(static_cast<int>(std::lround(-std::log2(deviation))), -most, most));
 }
 
 /// Elements [first, first + count) to `to`.

@@ -21,7 +21,7 @@ struct Content {
 };
 
 /// What the buffer with this number holds. With an activation, B's factor makes elements of the product about as large
-/// as 2, as far as B's type can: for large numbers all activations are alike, and a wrong one would not show.
+/// as 1, as far as B's type can: for large numbers all activations are alike, and a wrong one would not show.
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed);
 
 void fill(const Content& content, void* data, std::int64_t count);
