@@ -7,7 +7,7 @@
 
 namespace {
 
-int number(const char* variable, int otherwise) {
+inline int number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   return text != nullptr ? std::atoi(text) : otherwise;
 }
@@ -21,7 +21,7 @@ struct Function {
 };
 
 /// Null if nothing is to be written down.
-std::FILE* log_file() {
+inline std::FILE* log_file() {
   static std::FILE* const log =
       std::getenv("TUNE_TEST_LAUNCHES") != nullptr ? std::fopen(std::getenv("TUNE_TEST_LAUNCHES"), "w") : nullptr;
   return log;

@@ -382,7 +382,7 @@ class RandomExpressions {
 
 // 10^5 points, of which many are faults: division by zero, overflow, powers that do not exist.
 TEST_F(Packages, HaveTheNumbersOfTheEvaluator) {
-  constexpr int kExpressions = 250, kPoints = 400;
+  constexpr std::size_t kExpressions = 250, kPoints = 400;
   Names names;
   ExpressionGraph graph;
   std::vector<int> meaning;
@@ -420,26 +420,22 @@ TEST_F(Packages, HaveTheNumbersOfTheEvaluator) {
           ("cd " + root + " && c++ -std=c++17 -O1 -Wall -Wextra -ffp-contract=off -I. -o program main.cpp").c_str()),
       0);
   std::vector<Sizes> points;
-  for (int i = 0; i < kPoints; ++i) points.push_back({random.point(), random.point(), random.point()});
+  while (points.size() < kPoints) points.push_back({random.point(), random.point(), random.point()});
   const std::vector<std::string> printed = run(points);
-  ASSERT_EQ(printed.size(), std::size_t{kExpressions} * kPoints);
+  ASSERT_EQ(printed.size(), kExpressions * kPoints);
   std::map<std::string, int> kinds;
-  for (int i = 0; i < kPoints; ++i)
-    for (int e = 0; e < kExpressions; ++e) {
-      const std::vector<Value> slots(points[static_cast<std::size_t>(i)].begin(),
-                                     points[static_cast<std::size_t>(i)].end());
-      EvalFailure failure;
-      const Value value = expressions[static_cast<std::size_t>(e)].evaluate(slots, failure);
-      std::string right = "fault";
-      if (const auto* integer = std::get_if<std::int64_t>(&value); integer && !failure)
-        right = std::to_string(*integer);
-      if (const auto* boolean = std::get_if<Bool>(&value); boolean && !failure) right = boolean->value ? "1" : "0";
-      if (const auto* real = std::get_if<double>(&value); real && !failure) right = fmt::format("{:a}", *real);
-      const std::string& line = printed[static_cast<std::size_t>(i * kExpressions + e)];
-      ASSERT_EQ(line, right) << expressions[static_cast<std::size_t>(e)].text() << " at "
-                             << fmt::format("{}", points[static_cast<std::size_t>(i)]);
-      ++kinds[failure ? "fault" : std::holds_alternative<double>(value) ? "real" : "integer"];
-    }
+  for (std::size_t i = 0; i < printed.size(); ++i) {
+    const Expression& expression = expressions[i % kExpressions];
+    const Sizes& point = points[i / kExpressions];
+    EvalFailure failure;
+    const Value value = expression.evaluate(std::vector<Value>(point.begin(), point.end()), failure);
+    std::string right = "fault";
+    if (const auto* integer = std::get_if<std::int64_t>(&value); integer && !failure) right = std::to_string(*integer);
+    if (const auto* boolean = std::get_if<Bool>(&value); boolean && !failure) right = boolean->value ? "1" : "0";
+    if (const auto* real = std::get_if<double>(&value); real && !failure) right = fmt::format("{:a}", *real);
+    ASSERT_EQ(printed[i], right) << expression.text() << " at " << fmt::format("{}", point);
+    ++kinds[failure ? "fault" : std::holds_alternative<double>(value) ? "real" : "integer"];
+  }
   for (const auto& [kind, count] : kinds) EXPECT_GT(count, 10'000) << kind;
   EXPECT_EQ(kinds.size(), 3u);
 }
