@@ -68,6 +68,25 @@ bool is_cuda(const fs::path& yaml) {
          fs::exists(yaml.parent_path() / match[1].str()) && text.find("kernel:") != std::string::npos;
 }
 
+// The same compiler makes the bytes that were timed, and the tuning file launches them as then.
+TEST_F(CudaBuild, ARecordedDatabaseIsPackaged) {
+  if (version() != std::pair(13, 0)) GTEST_SKIP() << "it was recorded with NVRTC 13.0";
+  const std::string configs = std::string(TUNE_SOURCE_DIR) + "/configs/";
+  const auto pack = [&](const std::string& yaml) {
+    return sandbox_.tune({"package", configs + "h200/hopper_twelve.db.yaml", "--yaml", yaml, "-o", "twelve"});
+  };
+  const Result packed = pack(configs + "hopper_bf16.yaml");
+  EXPECT_EQ(packed.code, 0) << packed.err;
+  EXPECT_TRUE(has(packed.out, "twelve: 12 sizes in 8 binaries for NVIDIA H200\n"));
+  std::string yaml = platform::read_file(configs + "hopper_bf16.yaml");
+  const std::string shared = "shared: STAGES*(STAGE_BYTES + 16) + STORE_BYTES";
+  for (auto at = yaml.find(shared); at != std::string::npos; at = yaml.find(shared, at + shared.size() + 5))
+    yaml.replace(at, shared.size(), shared + " + 16");
+  yaml.replace(yaml.find("../demo"), 7, std::string(TUNE_SOURCE_DIR) + "/demo");
+  EXPECT_TRUE(has(pack(sandbox_.write("hopper.yaml", yaml).string()).err,
+                  "all 12 sizes: the tuning file launches it in another way than when it was timed\n"));
+}
+
 // Whoever takes the kernels for Hopper into a repository of his own copies one folder.
 TEST_F(CudaBuild, TheKernelsForHopperAreOneFolder) {
   const fs::path source = TUNE_SOURCE_DIR, copy = sandbox_.folder() / "demo/hopper";
