@@ -100,8 +100,9 @@ class PackageWriter {
     words_ = {
         {"NAME", package_->name},
         {"FOLDER", in_comment(package_->folder)},
-        {"SUMMARY", in_comment(fmt::format("{} on {}: {} sizes, tuned", package_->kernel, package_->device,
-                                           package_->entries.size()))},
+        {"SUMMARY",
+         in_comment(fmt::format("{} on {}: {} {}, tuned", package_->kernel, package_->device, package_->entries.size(),
+                                package_->entries.size() == 1 ? "size" : "sizes"))},
         {"STREAM", cpu_   ? "Not used on the CPU: a launch returns when it is done."
                    : hip_ ? "A hipStream_t."
                           : "A CUstream or cudaStream_t."},
