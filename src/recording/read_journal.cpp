@@ -111,6 +111,7 @@ class JournalReader {
     for (const wire::RunRecord* last : last_runs()) {
       recordings.push_back(begun(*last));
       take_all(*last, recordings.back());
+      put_in_order(last->parameters, recordings.back());
     }
     return recordings;
   }
