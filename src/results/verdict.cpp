@@ -22,6 +22,10 @@ std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
 }
 
+std::string times_text(double ratio) {
+  return ratio < 1000 ? fmt::format("{:.3g}", ratio) : fmt::format("{:.0f}", ratio);
+}
+
 std::string throttle_text(double flags) {
   const auto bits = static_cast<int>(flags);
   if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
@@ -168,7 +172,7 @@ class WinnerVerdict {
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
       if (baseline.standing && !(is_default && baseline.entrant.is_default()))
-        texts.push_back(fmt::format("{:.3g} times as fast as {}", baseline.standing->ratio,
+        texts.push_back(fmt::format("{} times as fast as {}", times_text(baseline.standing->ratio),
                                     line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->standing && winner_->standing->rounds > 0)
