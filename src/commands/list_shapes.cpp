@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
+#include "model/problem.h"
 #include "model/values/error.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
@@ -71,7 +72,7 @@ double work_of(const config::Shape& shape) {
   double work = shape.calls;
   for (const char* size : {"M", "N", "K", "batch"})
     if (const std::string text = entry_of(shape, size); !text.empty()) work *= std::stod(text);
-  return work;
+  return entry_of(shape, "epilogue") == to_text(Epilogue::swiglu) ? 2 * work : work;
 }
 
 std::string text_of_list(const Shapes& shapes) {

@@ -1,5 +1,5 @@
-// C = epilogue(A*B + bias) + residual by definition in f32, row-major and tight, with the macros of `defines: [epilogue]`.
-// Each FAULT is one mistake; without one the kernel is right.
+// C = epilogue(A*B + bias) + residual by definition in f32, row-major and tight, with the macros of `defines:
+// [epilogue]`. Each FAULT is one mistake; without one the kernel is right.
 #include <cmath>
 
 namespace {

@@ -72,6 +72,18 @@ TEST_F(Shapes, ALogOfCublasltIsAWeightedList) {
   EXPECT_TRUE(has(twice, "# 2 shapes and 6 calls")) << twice;
 }
 
+TEST_F(Shapes, AnEpilogueIsPartOfAShape) {
+  sandbox_.write(
+      "list.yaml",
+      "- {M: 8, N: 16, K: 32, epilogue: swiglu}\n- {M: 8, N: 16, K: 32, bias: row, epilogue: silu, residual: "
+      "true}\n- {M: 8, N: 16, K: 32}\n");
+  EXPECT_EQ(tune({"shapes", "list.yaml"}).out,
+            "# 3 shapes and 3 calls; behind each shape stands its share of the operations\n"
+            "- {M: 8, N: 16, K: 32, epilogue: swiglu, calls: 1}  # 50 %\n"
+            "- {M: 8, N: 16, K: 32, bias: row, epilogue: silu, residual: true, calls: 1}  # 25 %\n"
+            "- {M: 8, N: 16, K: 32, calls: 1}  # 25 %\n");
+}
+
 TEST_F(Shapes, LogsOfHipblasltAreRead) {
   const std::string trace =
       "[2025-02-28 11:24:46][HIPBLASLT][1862601][Trace][rocblaslt_matmul] A=0x7f667d700000 Adesc=[type=R_16BF rows=48 "

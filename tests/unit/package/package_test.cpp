@@ -610,12 +610,12 @@ TEST_F(Packages, MapTheBuffersOfACustomProblem) {
 }
 
 TEST_F(Packages, SayWhatTheyCannotCompute) {
-  const auto complaint = [&](const std::string& let, const std::string& more = "") {
+  const auto complaint = [&](const std::string& let, const std::string& more = "", const std::string& epilogue = "") {
     const fs::path file = folder_.write(
         "g.yaml",
-        "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
-        "params: {E: 1}\nlet: {X: \"" +
-            let + "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc]}\n" + more);
+        "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}" +
+            epilogue + "}}\nparams: {E: 1}\nbuild: {defines: [epilogue]}\nlet: {X: \"" + let +
+            "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc]}\n" + more);
     package_ = {};
     add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
     try {
@@ -626,6 +626,8 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
     }
   };
   EXPECT_EQ(complaint("m//2"), "");
+  EXPECT_EQ(complaint("m//2", "", ", epilogue: silu"),
+            "a package's test computes no epilogue and no residual, so such products are not packaged");
   const fs::path custom =
       folder_.write("c.yaml",
                     "name: c\nfile: c.cu\nkernel: c\nbackend: cuda\nproblem: {custom: {buffers: [{name: x, type: f32, "
