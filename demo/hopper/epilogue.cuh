@@ -30,6 +30,23 @@ __device__ __forceinline__ void finish_sums(const Finish& finish, int row, int c
 #pragma unroll
     for (int j = 0; j < kFragments; ++j) finish_fragment(finish, row + i * 64, col + j * 8, sums[i][j]);
 }
+
+/// The same for swiglu: the second half of the fragments is what the first is multiplied by.
+template <int kBlocks, int kFragments>
+__device__ __forceinline__ void finish_halves(const Finish& finish, int row, int col,
+                                              const Sums<kFragments> (&sums)[kBlocks],
+                                              Sums<kFragments / 2> (&elements)[kBlocks]) {
+  row += threadIdx.x % 32 / 4;
+  col += threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments / 2; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        elements[i][j][e] =
+            finish(sums[i][j][e], row + i * 64 + e / 2 * 8, col + j * 8 + e % 2, sums[i][j + kFragments / 2][e]);
+}
 #endif
 
 /// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.

@@ -4,10 +4,6 @@
 #include "../epilogue.h"
 
 #if HAS_EPILOGUE
-#if IS_SWIGLU
-#error "a tile of these kernels has no columns of both halves of swiglu's product"
-#endif
-
 namespace {
 
 __device__ __forceinline__ float widened(Result element) {
@@ -27,15 +23,18 @@ struct Finish {
   const Result *bias, *residual;
   int rows, cols, ld;  ///< of C
 
-  /// Of what is beyond C, the element is some number, and no branch keeps loads from being shared.
-  __device__ __forceinline__ float operator()(float sum, int row, int col) const {
+  /// `further` is the sum n columns further on, which swiglu alone takes. Of what is beyond C, the element is some
+  /// number, and no branch keeps loads from being shared.
+  __device__ __forceinline__ float operator()(float sum, int row, int col, float further = 0) const {
     const int r = row < rows ? row : rows - 1, c = col < cols ? col : cols - 1;
 #if defined(epilogue_bias_row)
     sum += widened(bias[c]);
+    if (IS_SWIGLU) further += widened(bias[cols + c]);
 #elif defined(epilogue_bias_col)
     sum += widened(bias[r]);
+    if (IS_SWIGLU) further += widened(bias[r]);
 #endif
-    const float y = activated(sum);
+    const float y = IS_SWIGLU ? activated(sum) * further : activated(sum);
 #if HAS_RESIDUAL
     return y + widened(residual[static_cast<long long>(r) * ld + c]);
 #else

@@ -51,6 +51,10 @@
 
 namespace {
 
+#if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0)
+#error "swiglu needs SWAP 0, no REDUCE and a BN that is a multiple of 32"
+#endif
+constexpr int kColumns = IS_SWIGLU ? 2 : 1;  // of the product for each of C
 #if SCHEDULE_pingpong
 constexpr bool kPingPong = true;
 #else
@@ -98,6 +102,9 @@ struct Loads {
   unsigned rows_of_a, rows_of_b;        // in a box; B's rows are the tile's columns
   unsigned first_of_a, first_of_b;      // within the tile
   unsigned blocks_for_a, blocks_for_b;  // a bit for each block of the cluster
+#if IS_SWIGLU
+  int n = 0;  // columns of C
+#endif
 
   __device__ Loads(const Cluster& cluster, unsigned rank)
       : rows_of_a(Cluster::over(BM, cluster.cols)),
@@ -122,10 +129,21 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
       load(a, k, work.row, to_a + part * kBytesA, ring.full());
     else
       load_for(loads.blocks_for_a, a, k, work.row + loads.first_of_a, to_a + part * kBytesA, ring.full());
+#if IS_SWIGLU  // half of the tile's columns are of the product's first half, the others of its second
+    const int col = work.col / 2;
+    if (loads.rows_of_b == BN) {
+      load(b, k, col, to_b + part * kBytesB, ring.full());
+      load(b, k, loads.n + col, to_b + part * kBytesB + BN / 2 * 128, ring.full());
+    } else {
+      load_for(loads.blocks_for_b, b, k, loads.first_of_b > 0 ? loads.n + col : col, to_b + part * kBytesB,
+               ring.full());
+    }
+#else
     if (loads.rows_of_b == BN)
       load(b, k, work.col, to_b + part * kBytesB, ring.full());
     else
       load_for(loads.blocks_for_b, b, k, work.col + loads.first_of_b, to_b + part * kBytesB, ring.full());
+#endif
   }
 }
 
@@ -277,7 +295,8 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     prefetch(b);
   }
   if (cluster.blocks() > 1) arrive_in_cluster();
-  const Tiles tiles(SWAP ? n : m, SWAP ? m : n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x, gridDim.x);
+  const Tiles tiles(SWAP ? n : m, SWAP ? m : kColumns * n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x,
+                    gridDim.x);
   Work work = tiles.at(0);
   // The barriers are there before anybody waits at one.
   if (cluster.blocks() > 1)
@@ -291,7 +310,12 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     share_registers(true);
     if (warp == 1 && elected()) {  // another warp makes the barriers, while this one finds out what to load
       Stages ring = first;
+#if IS_SWIGLU
+      Loads loads(cluster, tiles.rank);
+      loads.n = n;
+#else
       const Loads loads(cluster, tiles.rank);
+#endif
       int slice = kSplit ? work.part : tiles.first_slice(stagger), step = tiles.parts;
       unsigned turn = 0;
 #pragma unroll 1
@@ -340,8 +364,17 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         multiply_and_promote(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
       else
         multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
-#if HAS_EPILOGUE && !REDUCE_workspace
+#if !REDUCE_workspace
+#if IS_SWIGLU
+      Sums<kFragments / 2> elements[kBlocks];
+      finish_halves(finish, work.row + first_row + threadIdx.x / 32 % 4 * 16, work.col / 2, sums, elements);
+#else
+      auto& elements = sums;
+#if HAS_EPILOGUE
       finish_sums(finish, work.row + first_row + threadIdx.x / 32 % 4 * 16, work.col, sums);
+#endif
+#endif
+      const int col = work.col / kColumns;
 #endif
 #if REDUCE_workspace && HAS_EPILOGUE
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4, finish);
@@ -353,13 +386,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       const int row = work.row + first_row, barrier = kStoring + consumer;
       const unsigned stores = buffers + consumer * kStoreBytes;
       int rest = ldc % 8;
-      if (rest == 0) store_blocks<false>(c_map, to, row, work.col, sums, stores, stored, barrier);
+      if (rest == 0) store_blocks<false>(c_map, to, row, col, elements, stores, stored, barrier);
       asm volatile("" : "+r"(rest));
-      if (rest != 0) store_blocks<true>(c_map, to, row, work.col, sums, stores, stored, barrier);
+      if (rest != 0) store_blocks<true>(c_map, to, row, col, elements, stores, stored, barrier);
 #else
       const int row = work.row + first_row + threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-      for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, work.col, sums[i]);
+      for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, elements[i]);
 #endif
     }
 #if EPILOGUE_tma

@@ -34,6 +34,10 @@ using Element = unsigned short;
 // It uses Result.
 #include "finish.cuh"
 
+#if IS_SWIGLU
+#error "a warp of this kernel has no rows of both halves of swiglu's B"
+#endif
+
 namespace {
 
 constexpr int kPiece = 16 / sizeof(Element);  // elements in 16 bytes

@@ -33,9 +33,9 @@ const bool is_listed = [] {
 #ifdef epilogue_bias_col
                                      true,
 #else
-                                      false,
+                                     false,
 #endif
-                                     &call});
+                                     IS_SWIGLU != 0, &call});
   return true;
 }();
 

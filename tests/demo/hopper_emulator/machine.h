@@ -149,8 +149,8 @@ inline unsigned swizzled_address(unsigned address) { return address ^ ((address 
 struct Kernel {
   std::string name;
   int bm, bn, bk, stages, consumers;
-  bool swap, tma, split;  ///< tma: C is stored through shared memory; split: blocks share tiles
-  bool finishes, by_col;  ///< finishes: adds a bias (by_col: of each row), is relu, and adds a residual
+  bool swap, tma, split;          ///< tma: C is stored through shared memory; split: blocks share tiles
+  bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
