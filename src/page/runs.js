@@ -38,18 +38,18 @@ function drawRuns(runs) {
         `${shown(run.limits.flops / time / run.limits.peak_flops * 100)} %` :
         NONE;
     return [
-      named(run), run.problem, winner ? nameOfSpec(winner) : "no spec is valid", winner ? shown(time * 1e3) : NONE,
-      winner && column ? shown(column.get(winner)) : NONE, ratio("default"), ratio("vendor"), limit,
-      winner && first ? shown(secondsOf(first) / time) : NONE, String(run.specs.length), String(run.byPlace.length),
+      named(run), run.problem, winner ? shown(time * 1e3) : NONE, winner && column ? shown(column.get(winner)) : NONE,
+      ratio("default"), ratio("vendor"), limit, winner && first ? shown(secondsOf(first) / time) : NONE,
+      winner ? nameOfSpec(winner) : "no spec is valid", String(run.specs.length), String(run.byPlace.length),
       run.device.name, run.device.driver, run.date, run.file
     ];
   });
   host.append(plainTable(
       [
-        "run", "problem", "best", "time (ms)", "GFLOPS/s", "x default", "x vendor", "of the peak", "x the first run",
+        "run", "problem", "time (ms)", "GFLOPS/s", "x default", "x vendor", "of the peak", "x the first run", "best",
         "specs", "timed", "device", "driver", "began (UTC)", "file"
       ],
-      rows, [0, 1, 2, 11, 12, 13, 14]));
+      rows, [0, 1, 8, 11, 12, 13, 14]));
 }
 
 /** What a roofline has to show of a run: its place on the x axis, and what its specs and baselines reach. */
