@@ -14,8 +14,7 @@ namespace tools = tune::tools;
   static_assert(offsetof(ours, our_member) == offsetof(theirs, their_member) && \
                     sizeof(ours::our_member) == sizeof(theirs::their_member),   \
                 #theirs "." #their_member)
-/// Kokkos' structure of a goal, whose name was misspelled in versions before 4.6: what the function takes that declares
-/// one.
+/// Kokkos' structure of a goal, whose name is misspelled in some versions: what the function takes that declares one.
 template <typename Goal>
 Goal goal_of(void (*)(std::size_t, Goal));
 using TheirGoal = decltype(goal_of(Kokkos_Tools_optimizationGoalDeclarationFunction{}));
