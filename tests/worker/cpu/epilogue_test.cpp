@@ -125,7 +125,8 @@ TEST_F(EpilogueTest, InLongSumsTheActivationMattersStill) {
   for (const auto& [epilogue, fault] : {std::pair(Epilogue::gelu_tanh, "kRelu"),
                                         {Epilogue::silu, "kRelu"},
                                         {Epilogue::silu, "kGeluErf"},
-                                        {Epilogue::relu, "kSilu"}}) {
+                                        {Epilogue::relu, "kSilu"},
+                                        {Epilogue::gelu_erf, "kGeluTanh"}}) {
     Case each{epilogue, Bias::none, false, fault};
     const Gemm gemm = gemm_of(each, 20000);
     EXPECT_EQ(outcome(each, gemm), "wrong result in C") << name(each);
