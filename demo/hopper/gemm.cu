@@ -54,7 +54,7 @@ namespace {
 #if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0)
 #error "swiglu needs SWAP 0, no REDUCE and a BN that is a multiple of 32"
 #endif
-constexpr int kColumns = IS_SWIGLU ? 2 : 1;  // of the product for each of C
+enum { kColumns = IS_SWIGLU ? 2 : 1 };  // of the product for each of C; a constant would stand in the code of all
 #if SCHEDULE_pingpong
 constexpr bool kPingPong = true;
 #else

@@ -102,7 +102,7 @@ __device__ __forceinline__ void multiply_async(unsigned long long a, unsigned lo
   asm volatile(
       "{ .reg .pred p;\n setp.ne.b32 p, %2, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n" TEXT_OF(BN) SHAPE_K " {" OF(REGISTERS_, BN) "}, %0, %1, p, 1, 1" READ_ALONG_K
-      "; }"
+                                                                                      "; }"
       : "+l"(a), "+l"(b), "+r"(adds), OF(SUMS_, BN));
 }
 
