@@ -12,7 +12,8 @@
 //   BLOCKS                       blocks per multiprocessor that the compiler has to leave registers for; default 1
 //   WARP_ROWS                    a warp is 8 x WARP_ROWS threads; default 4
 //   EXACT                        1: the sizes are multiples of the tile, and nothing has to be checked
-//   epilogue_relu and its like   see epilogue.h. With swiglu (TN = 8) half a tile's columns are of the product's first
+//   epilogue_relu and its like   see hopper/finish.h. With swiglu (TN = 8) half a tile's columns are of the product's
+//   first
 //                                half, the others of its second: a block computes BM x BN/2 elements of C
 //
 // Shared memory, dynamic: 2*BK*(BM + 4 + BN) floats; the 4 keep the transposed stores out of each other's banks.
@@ -20,7 +21,7 @@
 #if !defined(block_size_x) || !defined(block_size_y) || !defined(TM) || !defined(TN) || !defined(BK) || !defined(UNROLL)
 #error "needs -D of block_size_x block_size_y TM TN BK UNROLL, for example 16 16 8 8 16 4; see the head of the file"
 #endif
-#include "epilogue.h"
+#include "hopper/finish.h"
 
 #ifndef BLOCKS
 #define BLOCKS 1

@@ -1,7 +1,7 @@
 // From sums to elements of C in registers, before they are stored: the bias, the function and the residual of the
-// problem, whose macros ../epilogue.h lists. A plain product has none, and nothing of this is compiled.
+// problem, whose macros finish.h lists. A plain product has none, and nothing of this is compiled.
 #pragma once
-#include "../epilogue.h"
+#include "finish.h"
 
 #if HAS_EPILOGUE
 namespace {

@@ -20,7 +20,7 @@
 //   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
-//   epilogue_relu and its like   see finish.cuh
+//   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:
 //
