@@ -280,9 +280,9 @@ class Writer {
     std::vector<std::size_t> chosen(lists.size(), 0);
     constexpr int kMostTries = 100'000;
     for (int i = 0; i < kMostTries && !satisfies(conditions, lists, chosen); ++i) {
-      std::size_t last = chosen.size();
-      while (last > 0 && ++chosen[last - 1] == lists[last - 1].size()) chosen[--last] = 0;
-      if (last == 0) break;  // none does
+      std::size_t next = 0;
+      while (next < chosen.size() && ++chosen[next] == lists[next].size()) chosen[next++] = 0;
+      if (next == chosen.size()) break;  // none does
     }
     std::vector<std::string> values;
     for (std::size_t i = 0; i < lists.size(); ++i) values.push_back(params_[i].first + ": " + lists[i][chosen[i]]);

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "commands/init/epilogues.h"
 #include "commands/init/names_and_types.h"
 #include "platform/store/sources.h"
 
@@ -242,9 +243,11 @@ class SourceReader {
   SourceReader(const std::filesystem::path& file, bool for_gpu) : for_gpu_(for_gpu) {
     const platform::Sources sources = platform::read_sources(file, {});
     const std::filesystem::path main = std::filesystem::weakly_canonical(file);
-    add(read_tokens(sources.texts.at(main)));
+    std::vector<SourceText> texts = {read_tokens(sources.texts.at(main))};
     for (const auto& [path, text] : sources.texts)
-      if (path != main) add(read_tokens(text));
+      if (path != main) texts.push_back(read_tokens(text));
+    leave_out_epilogues(texts);
+    for (const SourceText& text : texts) add(text);
     source_.code.insert(source_.code.end(), named_by_directives_.begin(), named_by_directives_.end());
     add_free_names();
   }
