@@ -303,6 +303,18 @@ CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
 CUresult cuIpcGetMemHandle(CUipcMemHandle*, CUdeviceptr) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuIpcOpenMemHandle(CUdeviceptr*, CUipcMemHandle, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuIpcCloseMemHandle(CUdeviceptr) { return CUDA_ERROR_NOT_SUPPORTED; }
+// Packages use these, on real devices; hip_on_cuda cannot be loaded without them.
+CUresult cuMemAllocAsync(CUdeviceptr*, std::size_t, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuMemFreeAsync(CUdeviceptr, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuMemsetD8(CUdeviceptr, unsigned char, std::size_t) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuMemsetD2D8Async(CUdeviceptr, std::size_t, unsigned char, std::size_t, std::size_t, CUstream) {
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+CUresult cuStreamCreate(CUstream*, unsigned) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuStreamBeginCapture(CUstream, CUstreamCaptureMode) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuStreamEndCapture(CUstream, CUgraph*) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuGraphLaunch(CUgraphExec, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   std::memmove(memory_at(to), memory_at(from), bytes);
   return CUDA_SUCCESS;
