@@ -16,8 +16,8 @@
 //   VL          floats in a vector; the default is what the compiler's target has
 //   TRANSPOSE_A, TRANSPOSE_B    1: A is k x m, B is n x k; default 0
 //   threads     run-time argument: threads that share the product
-//   epilogue_relu and its like    see hopper/finish.h. Swiglu's product is kept in memory of its own until all of it is
-//   there
+//   epilogue_relu and its like    see hopper/finish.h. Swiglu's product is kept in memory of its own until all of it
+//               is there
 
 #include <omp.h>
 

@@ -12,9 +12,9 @@
 //   BLOCKS                       blocks per multiprocessor that the compiler has to leave registers for; default 1
 //   WARP_ROWS                    a warp is 8 x WARP_ROWS threads; default 4
 //   EXACT                        1: the sizes are multiples of the tile, and nothing has to be checked
-//   epilogue_relu and its like   see hopper/finish.h. With swiglu (TN = 8) half a tile's columns are of the product's
-//   first
-//                                half, the others of its second: a block computes BM x BN/2 elements of C
+//   epilogue_relu and its like   see hopper/finish.h. With swiglu (TN = 8) half a tile's columns are of the
+//                                product's first half, the others of its second: a block computes BM x BN/2 elements
+//                                of C
 //
 // Shared memory, dynamic: 2*BK*(BM + 4 + BN) floats; the 4 keep the transposed stores out of each other's banks.
 

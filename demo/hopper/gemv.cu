@@ -10,7 +10,7 @@
 //   UNROLL          pieces of 16 bytes of each row that are on their way at a time
 //   WARPS           of a block
 //   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
-//   epilogue_relu and its like   see finish.cuh
+//   epilogue_relu and its like   see finish.h
 //
 // Dynamic shared memory: as many bytes as A has. Rows of A and B must start at multiples of 16
 // bytes, and have a multiple of 16 bytes.

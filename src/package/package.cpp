@@ -50,6 +50,8 @@ class PackageWriter {
   }
 
   std::map<std::string, std::string> write() {
+    if (gemm_ != nullptr && (gemm_->epilogue != Epilogue::none || gemm_->residual))
+      throw NotPackaged("a package's test computes no epilogue and no residual, so such products are not packaged");
     const std::string table = table_text(*package_, numbers_);
     set_words();
     put("src/table.cpp", table);
@@ -92,8 +94,6 @@ class PackageWriter {
     for (const Buffer& operand : operands_of(*plan_))
       operands += fmt::format("  {}void* {} = nullptr;\n", operand.role == Buffer::Role::in ? "const " : "",
                               member_of(operand.name));
-    if (gemm_ != nullptr && (gemm_->epilogue != Epilogue::none || gemm_->residual))
-      throw NotPackaged("a package's test computes no epilogue and no residual, so such products are not packaged");
     if (sizes.empty()) throw NotPackaged("the problem has no sizes, by which a package could choose");
     sizes.pop_back();
     operands.pop_back();

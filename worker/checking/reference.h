@@ -19,10 +19,10 @@ namespace tune::worker {
 ///   |c - y| <= l t(x)  +  u_f |x|  +  u_c |y|  +  s                                with y = f(x)
 ///
 /// Kept is x, because signs that are turned change it by a known number. f is the epilogue (none: y = x, l = 1, u_f =
-/// 0), and l its largest slope. u_f lets a kernel approximate f: 2^-11 where C or the accumulator is a 16-bit type, as
-/// fast instructions do, otherwise 8 of the larger of u_acc and u_c. So the two forms of gelu, at most 4.7e-4 apart,
-/// are told apart where A, B and C are f32 or f64 (f32: up to about k = 65536). Of swiglu, y = f(x) z, the error is
-/// that of a product, and 2 u_c |y| more, so that f(x) and z may be rounded to C's type. A residual r adds 4 u_acc
+/// 0), and l its largest slope. u_f lets a kernel approximate f (relu: 0): 2^-11 where C or the accumulator is a 16-bit
+/// type, as fast instructions do, otherwise 8 of the larger of u_acc and u_c. So the two forms of gelu, at most 4.7e-4
+/// apart, are told apart where A, B and C are f32 or f64 (f32: up to about k = 65536). Of swiglu, y = f(x) z, the error
+/// is that of a product, and 2 u_c |y| more, so that f(x) and z may be rounded to C's type. A residual r adds 4 u_acc
 /// (|f(x)| + |r|).
 ///
 /// First term: the sum of k products in any order. Rounding errors that are independent of each other grow with sqrt(k)

@@ -270,9 +270,11 @@ class Retiming {
     else if (!std::exchange(told_of_launch_, true))
       print_wrapped(fmt::format(
           "note: the tuning file gives another grid, block, cluster, shared memory, workspace or other arguments than "
-          "when these results were timed, so their recorded times are compared; keep the new ones with -o {}, or undo "
-          "this change of launch: or let: in {}",
-          options_->database.string(), options_->tuning.yaml.front().string()));
+          "when these results were timed, so their recorded times are compared; {}undo this change of launch: or let: "
+          "in {}",
+          options_->output ? "if it is not wanted, "
+                           : fmt::format("keep the new ones with -o {}, or ", options_->database.string()),
+          options_->tuning.yaml.front().string()));
   }
 
   static bool launches_otherwise(const database::TunedResult& result, const exec::RequestFactory& requests,

@@ -67,9 +67,11 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
   std::vector<Setting> none;
   database::set_problem(key, loaded.plan.problem, loaded.plan.constants, none);
   if (backend_ != Backend::program && key.group.problem != group_.problem)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: its problem is another one than that of the results, in layouts, factors or types",
-                            yamls_.front().string()));
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("{}: its problem is another one than that of the results, in layouts, factors, types, bias, "
+                    "epilogue or residual",
+                    yamls_.front().string()));
   return loaded;
 }
 

@@ -178,7 +178,7 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   kernel.tile_n = entry(rule.tile, 1, 0);
   kernel.tile_k = entry(rule.tile, 2, kUsualSlice);
   const double rows = entry(rule.of, 0, static_cast<double>(gemm.m));
-  const double columns = entry(rule.of, 1, static_cast<double>(gemm.n));
+  const double columns = entry(rule.of, 1, static_cast<double>(gemm.columns()));
   kernel.tiles = positive_or(
       rule.tiles, slots,
       static_cast<double>(gemm.batch) * std::ceil(rows / kernel.tile_m) * std::ceil(columns / kernel.tile_n));
