@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "model/values/escaped_text.h"
 #include "report/text.h"
@@ -167,11 +168,14 @@ class WinnerVerdict {
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
   std::string ratios_text() const {
     std::vector<std::string> texts;
-    const bool is_default =
-        findings_->default_spec && findings_->default_spec->mesh_idx == winner_->trial->spec.mesh_idx;
+    const std::int64_t winner = winner_->trial->spec.mesh_idx;
+    const bool is_default = findings_->default_spec && findings_->default_spec->mesh_idx == winner;
+    const auto is_itself = [&](const Entrant& other) {
+      return is_default && other.kind == Entrant::Kind::baseline && other.spec.mesh_idx == winner;
+    };
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.standing && !(is_default && baseline.entrant.is_default()))
+      if (baseline.standing && !is_itself(baseline.entrant))
         texts.push_back(fmt::format("{} times as fast as {}", times_text(baseline.standing->ratio),
                                     line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));

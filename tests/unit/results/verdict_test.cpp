@@ -71,7 +71,7 @@ TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
 }
 
 TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
-  summary_.ranking.baselines = {{{trials_[1].spec, Entrant::Kind::current_default, "default"}, Standing{}},
+  summary_.ranking.baselines = {{{trials_[0].spec, Entrant::Kind::baseline, "default"}, Standing{}},
                                 {entrant_of("vendor"), Standing{}}};
   summary_.ranking.baselines[0].standing->ratio = 1.314;
   summary_.ranking.baselines[1].standing->ratio = 0.96;
