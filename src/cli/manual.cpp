@@ -49,7 +49,7 @@ constexpr Term kFiles[] = {
 
 constexpr Term kEnvironment[] = {
     {"CXX", "The compiler of CPU kernels, instead of c++."},
-    {"HIPCXX", "The compiler of HIP kernels, with options: hipcc, clang++-19; without it, hipRTC."},
+    {"HIPCXX", "The compiler of HIP kernels, with options, such as clang++-22; without it, hipRTC."},
     {"CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES", "The GPUs that may be used."},
     {"CUDA_HOME, CUDA_PATH, ROCM_PATH, HIP_PATH", "Where the vendor's toolkit is, if it is not where it usually is."},
     {"NO_COLOR", "If it is set, the output has no colours."},
