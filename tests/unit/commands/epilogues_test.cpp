@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tune::commands {
+namespace tune::commands::epilogues_test {
 namespace {
 
 /// What is left of the code of the first source.
@@ -44,4 +44,4 @@ TEST(Epilogues, LeaveOtherConditionsAlone) {
 }
 
 }  // namespace
-}  // namespace tune::commands
+}  // namespace tune::commands::epilogues_test
