@@ -95,10 +95,12 @@ function drawParameter(run, specs) {
     about: `${chosen.name} of ${points.length} specs for each value of ${param.name}`
   });
   const room = chart.x.step(chart.box.left, chart.box.right) * 0.35;
-  for (const p of points)
+  const groups = param.values.map(() => []);
+  for (const p of points) {
     p.shift = room * (((p.spec.order * 0.6180339887) % 1) - 0.5);  // beside each other, the same way each time
+    groups[p.x].push(p.y);
+  }
   chart.dots(points, {size: points.length > 2000 ? 3 : 5, opacity: 0.55, color: colorOf(run)});
-  const groups = param.values.map((_, i) => points.filter((p) => p.x === i).map((p) => p.y));
   const over = (summary) => groups.map((ys, x) => ys.length ? {x, y: summary(ys)} : null).filter((p) => p);
   chart.curve(over(median), {color: "var(--quiet)", dashes: "4 4"});
   if (chosen.better) chart.curve(over((ys) => best(ys, chosen.better)), {color: "var(--mark)"});

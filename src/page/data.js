@@ -23,9 +23,10 @@ function shownValue(value) {
   return Array.isArray(value) ? `[${value.join(", ")}]` : String(value);
 }
 
-/** A column: what it is called, its value of a spec (undefined: it has none), and whether less or more is better. */
-function column(name, get, better = "", digits = shown) {
-  return {name, get, better, shown: digits};
+/** A column: what it is called, its value of a spec (undefined: it has none), whether less or more is better, and how
+ * wide its texts are, in characters. */
+function column(name, get, better = "", digits = shown, width = 9) {
+  return {name, get, better, shown: digits, width: Math.max(width, name.length + 2)};
 }
 
 function baselineSeconds(run, label) {
@@ -181,7 +182,7 @@ function range(values) {
 }
 
 function median(values) {
-  const sorted = [...values].sort((a, b) => a - b), middle = sorted.length >> 1;
+  const sorted = Float64Array.from(values).sort(), middle = sorted.length >> 1;
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 

@@ -139,10 +139,10 @@ class Chart {
     for (const p of points) {
       p.px = this.px(p.x) + (p.shift ?? 0);
       p.py = this.py(p.y);
-      d += `M${p.px.toFixed(1)},${p.py.toFixed(1)}h0`;
+      d += `M${Math.round(p.px)},${Math.round(p.py)}h0`;
     }
     shape(this.svg, "path", {class: "dots", d, style: `stroke:${color};stroke-width:${size};opacity:${opacity}`});
-    this.points.push(...points);
+    this.points = this.points.concat(points);
     const chosen = points.filter((p) => p.spec && p.spec === state.selected);
     if (chosen.length) shape(this.svg, "path", {class: "mark", d: chosen.map((p) => `M${p.px},${p.py}h0`).join("")});
   }

@@ -5,9 +5,10 @@ const ROW = 24, PRINTED = 60;
 function tableColumns(run) {
   const integer = (value) => value === undefined ? NONE : String(value);
   const columns = [column("place", (s) => s.place, "", integer), column("mesh_idx", (s) => s.idx, "", integer)];
-  for (const i of run.varying)
-    columns.push(
-        column(run.params[i].name, (s) => parameterValue(s, i), "", (v) => v === undefined ? NONE : shownValue(v)));
+  for (const i of run.varying) {
+    const {name, values} = run.params[i], text = (v) => v === undefined ? NONE : shownValue(v);
+    columns.push(column(name, (s) => parameterValue(s, i), "", text, longest(values.map(text), 40)));
+  }
   columns.push(...run.columns.slice(0, 1), column("+- %", plusMinus));
   for (const label of ["default", "vendor"]) {
     const seconds = baselineSeconds(run, label);
@@ -17,15 +18,13 @@ function tableColumns(run) {
   const says = (s) => isTimed(s) ?
       [s.note, s.early ? "early" : "", s.checked ? "" : "checked: no"].filter((t) => t).join(", ") :
       reasonText(run, s.reason);
-  columns.push({...column("note", says, "", (v) => v), text: true});
+  const reasons = run.reasons.map((_, i) => reasonText(run, i));
+  columns.push({...column("note", says, "", (v) => v, longest(["same code as 12345", ...reasons], 90)), text: true});
   return columns;
 }
 
-/** In characters. */
-function widthOf(column, specs) {
-  let most = column.name.length + 2;
-  for (const spec of specs) most = Math.max(most, column.shown(column.get(spec)).length);
-  return Math.min(most, column.text ? 90 : 40);
+function longest(texts, most) {
+  return Math.min(most, range(texts.map((t) => t.length))[1]);
 }
 
 const COLLATOR = new Intl.Collator("en", {numeric: true});
@@ -55,7 +54,6 @@ class SpecTable {
     if (this.run !== run) {
       if (this.run?.index !== run.index) this.sorting = {index: 0, down: false};
       this.columns = tableColumns(run);
-      this.widths = this.columns.map((c) => widthOf(c, run.specs));
     }
     this.run = run;
     this.specs = this.sorted(specs);
@@ -92,9 +90,9 @@ class SpecTable {
     });
     this.body = element("tbody");
     this.table.replaceChildren(
-        element("colgroup", {}, ...this.widths.map((w) => {
+        element("colgroup", {}, ...this.columns.map(({width}) => {
           const col = element("col");
-          col.style.width = `calc(${w}ch + 1rem)`;
+          col.style.width = `calc(${width}ch + 1rem)`;
           return col;
         })),
         element("thead", {}, element("tr", {}, ...titles)), this.body);
