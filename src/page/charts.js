@@ -136,12 +136,11 @@ function drawHeat(run, specs) {
     x: bandScale(run.params[across].values.map(shownValue)),
     y: bandScale(rows),
     xName: run.params[across].name,
-    yName: "",
+    yName: run.params[down].name,
     about: `The ${chosen.better ? "best" : "least"} ${chosen.name} for each pair of ${run.params[across].name} and ${
         run.params[down].name}`,
-    height: Math.min(700, 60 + 34 * rows.length)
+    height: Math.min(700, 70 + 34 * rows.length)
   });
-  shape(chart.svg, "text", {class: "axis-name", x: 0, y: 10}, run.params[down].name);
   paintCells(chart, cells, chosen);
   host.append(element(
       "p", {class: "note"},

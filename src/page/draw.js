@@ -85,8 +85,8 @@ class Chart {
     this.width = Math.max(host.clientWidth || 900, 320);
     this.height = height;
     const labels = y.ticks(6).map((t) => y.shown(t));
-    this.letters = Math.min(Math.floor(this.width * 0.4 / 7), Math.max(...labels.map((l) => l.length), 3));
-    this.box = {left: 24 + 7 * this.letters, top: 10, right: this.width - 14, bottom: height - 44};
+    this.letters = Math.min(Math.floor(this.width * 0.4 / 8), Math.max(...labels.map((l) => l.length), 3));
+    this.box = {left: 16 + 8 * this.letters, top: yName ? 20 : 10, right: this.width - 14, bottom: height - 44};
     host.replaceChildren();
     this.svg = document.createElementNS(SVG, "svg");
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);
@@ -130,7 +130,7 @@ class Chart {
     }
     shape(svg, "path", {class: "grid", d: `M${left},${top}V${bottom}H${right}`});
     shape(svg, "text", {class: "axis-name", x: right, y: bottom + 36, "text-anchor": "end"}, xName);
-    shape(svg, "text", {class: "axis-name", x: left + 6, y: top + 4}, yName);
+    shape(svg, "text", {class: "axis-name", x: 0, y: 10}, yName);
   }
 
   /** Draws dots {x, y, spec, text} as one path, so that thousands cost little; they can be pointed at. */

@@ -301,6 +301,11 @@ TEST_F(ReportInBrowser, DrawsSortsAndFilters) {
       dispatchEvent(new Event("beforeprint"));
       seen.printed = document.querySelectorAll("#specs tbody tr").length;
       dispatchEvent(new Event("afterprint"));
+      document.documentElement.style.width = "400px";
+      drawCharts();
+      while (drawCharts.rest.length) drawNextChart();
+      seen.beyond = [...document.querySelectorAll("main *")].filter((e) => !e.closest(".scroll") && !e.hidden &&
+          e.getBoundingClientRect().right > 400.5).map((e) => e.closest("section").id + ": " + e.textContent);
     }, 1000);)");
   EXPECT_EQ(seen.value("wrong", json()), json::array());
   EXPECT_EQ(seen.value("all", ""), "476 of 476 specs");
@@ -319,6 +324,7 @@ TEST_F(ReportInBrowser, DrawsSortsAndFilters) {
   EXPECT_EQ(seen.value("runs", 0), 2);
   EXPECT_EQ(seen.value("dark", ""), "rgb(20, 23, 27)");
   EXPECT_EQ(seen.value("printed", 0), 60);
+  EXPECT_EQ(seen.value("beyond", json()), json::array()) << "all fits a telephone";
 }
 
 TEST_F(ReportInBrowser, HostileTextsExecuteNothing) {
@@ -529,6 +535,7 @@ TEST_F(LiveReport, ARunServesItsPageUntilItEnds) {
   EXPECT_TRUE(has(stream, "event: end\n"));
   const json last = json::parse(between(stream.substr(stream.rfind("event: message")), "data: ", "\n\n"));
   EXPECT_EQ(last[0].at("specs").size(), 2u);
+  EXPECT_TRUE(has(last[0].value("verdict", json::array()).dump(), "UNDECIDED: ")) << "what the run printed first";
   EXPECT_EQ(run.wait().code, 0);
   EXPECT_EQ(sandbox_.processes(), Words());
   EXPECT_EQ(data_of(page_of({"out.jsonl"}))[0].at("specs").size(), 2u);
