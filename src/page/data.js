@@ -92,9 +92,9 @@ function parameterValue(spec, i) {
   return at < 0 ? undefined : spec.run.params[i].values[at];
 }
 
-function nameOfSpec(spec) {
+function nameOfSpec(spec, params = spec.run.varying) {
   const run = spec.run;
-  const parts = run.varying.filter((i) => spec.values[i] >= 0)
+  const parts = params.filter((i) => spec.values[i] >= 0)
                     .map((i) => `${run.params[i].name}=${shownValue(parameterValue(spec, i))}`);
   return parts.join("/") || run.name;
 }

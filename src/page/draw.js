@@ -162,9 +162,9 @@ class Chart {
   }
 
   label(x, y, text, anchor = "start") {
+    const at = this.px(x) + (anchor === "start" ? 8 : -8), room = anchor === "start" ? this.width - at : at;
     shape(
-        this.svg, "text", {x: this.px(x) + (anchor === "start" ? 8 : -8), y: this.py(y) - 6, "text-anchor": anchor},
-        text);
+        this.svg, "text", {x: at, y: this.py(y) - 6, "text-anchor": anchor}, cut(text, Math.floor(room / 7)));
   }
 
   follow(event) {

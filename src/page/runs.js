@@ -80,7 +80,7 @@ function drawRoofline(runs) {
     return host.append(element(
         "p", {class: "note"},
         "The operations and bytes of the problem are not known. Journals of this version hold them; for others, --yaml gives the tuning file."));
-  const drawing = figure(host), roofs = new Map();
+  const drawing = figure(host), roofs = new Map(), labelled = [];
   for (const {run} of all)
     if (run.limits.peak_flops > 0 && run.limits.bandwidth > 0)
       roofs.set(`${run.limits.peak_flops} ${run.limits.bandwidth}`, run);
@@ -103,12 +103,16 @@ function drawRoofline(runs) {
     const winner = dots.find((p) => p.spec.place === 1);
     if (winner) {
       chart.dots([{...winner}], {size: 10, color: colorOf(run), opacity: 1});
-      chart.label(winner.x, winner.y, `best of ${shortName(run)}`);
+      if (!labelled.some((other) => isNear(chart, winner, other)))
+        chart.label(winner.x, winner.y, `best of ${shortName(run)}`);
+      labelled.push(winner);
     }
     if (baselines.length) chart.dots(baselines, {size: 9, color: "var(--mark)", opacity: 1});
-    for (const b of baselines.filter((one, i) => !baselines.slice(0, i).some((other) => isNear(chart, one, other))))
-      chart.label(
-          b.x, b.y, baselines.filter((other) => isNear(chart, b, other)).map((other) => other.label).join(", "), "end");
+  }
+  const baselines = all.flatMap((r) => r.baselines);
+  for (const b of baselines.filter((one, i) => !baselines.slice(0, i).some((other) => isNear(chart, one, other)))) {
+    const near = new Set(baselines.filter((other) => isNear(chart, b, other)).map((other) => other.label));
+    chart.label(b.x, b.y, [...near].join(", "), "end");
   }
   host.append(element(
       "p", {class: "note"},
@@ -126,7 +130,7 @@ function shortName(run) {
 
 /** Whether the labels of two points would stand on each other. */
 function isNear(chart, a, b) {
-  return Math.abs(chart.py(a.y) - chart.py(b.y)) < 13;
+  return Math.abs(chart.py(a.y) - chart.py(b.y)) < 13 && Math.abs(chart.px(a.x) - chart.px(b.x)) < 250;
 }
 
 function drawRoof(chart, {peak_flops: peak, bandwidth}, low, high, floor) {
@@ -141,10 +145,10 @@ function drawRoof(chart, {peak_flops: peak, bandwidth}, low, high, floor) {
   chart.label(start * 1.2, start * bandwidth / 1e9, `${shown(bandwidth / 1e9)} GB/s`);
 }
 
-function nameOfFinalist(run, finalist) {
+function nameOfFinalist(finalist, spec, params) {
   if (finalist.label) return finalist.label;
-  const spec = run.specs.find((s) => s.idx === finalist.idx);
-  return (spec ? `${spec.idx}: ${nameOfSpec(spec)}` : String(finalist.idx)) + (finalist.default ? " (default)" : "");
+  return (spec ? `${spec.idx}: ${nameOfSpec(spec, params)}` : String(finalist.idx)) +
+      (finalist.default ? " (default)" : "");
 }
 
 function drawFinals(run) {
@@ -152,7 +156,10 @@ function drawFinals(run) {
   if (timed.length === 0)
     return host.append(element("p", {class: "note"}, "The run holds no finals that can be shown."));
   timed.sort((a, b) => (a.seconds ?? Infinity) - (b.seconds ?? Infinity));
-  const names = timed.map((f) => nameOfFinalist(run, f)), byRound = choices.byRound;
+  const specs = timed.map((f) => f.label ? undefined : run.specs.find((s) => s.idx === f.idx));
+  // The chart has room for the parameters in which the finalists differ.
+  const differing = run.varying.filter((i) => new Set(specs.filter((s) => s).map((s) => s.values[i])).size > 1);
+  const names = timed.map((f, i) => nameOfFinalist(f, specs[i], differing)), byRound = choices.byRound;
   const drawing = figure(
       host,
       chooser("Samples", ["beside each other", "round by round"], byRound ? 1 : 0, (i) => choose("byRound", i === 1)));
@@ -161,7 +168,7 @@ function drawFinals(run) {
                                              at: i,
                                              round,
                                              ms: seconds * 1e3,
-                                             spec: f.label ? undefined : run.specs.find((s) => s.idx === f.idx),
+                                             spec: specs[i],
                                              text: () => `${names[i]}\nround ${round}: ${shown(seconds * 1e3)} ms`
                                            })));
   const times = numberScale(points.map((p) => p.ms)), about = `Times of ${timed.length} finalists in their rounds`;
@@ -187,7 +194,7 @@ function drawFinals(run) {
         (f, i) => drawFinalist(
             chart, f, timed.length - 1 - i, points.filter((p) => p.at === i), f.label ? "var(--mark)" : colorOf(run)));
   }
-  host.append(finalsTable(run, timed, names));
+  host.append(finalsTable(timed, timed.map((f, i) => nameOfFinalist(f, specs[i]))));
 }
 
 function drawFinalist(chart, finalist, row, points, color) {
@@ -202,7 +209,7 @@ function drawFinalist(chart, finalist, row, points, color) {
   });
 }
 
-function finalsTable(run, timed, names) {
+function finalsTable(timed, names) {
   const leader = (timed.find((f) => !f.label && f.seconds) ?? timed[0]).seconds,
         gauges = [...new Set(timed.flatMap((f) => Object.keys(f.figures)))].sort();
   const rows = timed.map(
