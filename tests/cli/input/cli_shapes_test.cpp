@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "platform/store/store.h"
 #include "support/cli.h"
 #include "support/has.h"
 
@@ -58,16 +59,17 @@ class Shapes : public testing::Test {
 
 TEST_F(Shapes, ALogOfCublasltIsAWeightedList) {
   sandbox_.write("run.log",
-                 "loading the model\n" + cublaslt(128, 32, 64, true) + cublaslt(128, 32, 64, true) +
+                 "loading the model\n" + cublaslt(128, 32, 64, true, "R_16BF") + cublaslt(128, 32, 64, true, "R_16BF") +
                      "[2025-11-03 19:02:38][cublasLt][1][Api][cublasLtMatmulAlgoGetHeuristic] Adesc=[type=R_32F "
                      "rows=1 cols=1 ld=1]\nstep 1\n" +
-                     cublaslt(256, 32, 64, false));
+                     cublaslt(256, 32, 64, false, "R_16BF"));
   const Result result = tune({"shapes", "run.log", "-o", "shapes.yaml"});
   EXPECT_EQ(result.out, "shapes.yaml: 2 shapes\n");
-  EXPECT_EQ(sandbox_.read("shapes.yaml"),
-            "# 2 shapes and 3 calls; behind each shape stands its share of the operations\n"
-            "- {M: 32, N: 128, K: 64, rowMajorA: T, rowMajorB: 'N', a: f32, b: f32, c: f32, calls: 2}  # 50 %\n"
-            "- {M: 32, N: 256, K: 64, rowMajorA: T, rowMajorB: T, a: f32, b: f32, c: f32, calls: 1}  # 50 %\n");
+  const std::string page = platform::read_file(TUNE_SOURCE_DIR "/docs/workloads.md"),
+                    command = "$ tune shapes run.log\n";
+  const auto shown = page.find(command) + command.size();
+  EXPECT_EQ(sandbox_.read("shapes.yaml"), page.substr(shown, page.find("```", shown) - shown))
+      << "as the manual has it";
   const std::string twice = tune({"shapes", "shapes.yaml", "run.log"}).out;
   EXPECT_TRUE(has(twice, "# 2 shapes and 6 calls")) << twice;
 }
