@@ -44,10 +44,12 @@ Uses uses_of(const std::string& name, const Tokens& code) {
   return uses;
 }
 
-/// Half, once and twice the number that the source has.
-std::string values_around(const std::string& value) {
-  const auto number = whole_number(value);
-  if (!number) return "[" + value + "]";
+/// Half, once and twice the number that the source has. 1 is a switch only where nothing counts with it.
+std::string values_around(const BuildMacro& macro, const Tokens& code) {
+  const auto number = whole_number(macro.value);
+  if (!number) return "[" + macro.value + "]";
+  const Uses uses = uses_of(macro.name, code);
+  if (*number == 1 && (uses.as_step || uses.otherwise)) return "[1, 2, 4]";
   if (*number <= 1) return "[0, 1]";
   return *number % 2 == 0 ? fmt::format("[{}, {}, {}]", *number / 2, *number, *number * 2)
                           : fmt::format("[{}, {}]", *number, *number * 2);
@@ -109,7 +111,7 @@ std::string values_of_threads(const std::string& name, const KnownLaunch& launch
 }  // namespace
 
 std::string guess_values(const BuildMacro& macro, const KernelSource& source, const KnownLaunch& launch) {
-  if (!macro.value.empty()) return values_around(macro.value);
+  if (!macro.value.empty()) return values_around(macro, source.code);
   if (std::string listed = values_of_assertions(source, macro.name); !listed.empty()) return listed;
   const std::string name = in_lower_case(macro.name);
   if (std::string values = values_of_tile(name, launch.has_tensor_maps); !values.empty()) return values;

@@ -185,6 +185,17 @@ TEST_F(DraftOfText, ReadsNumbersAsCDoes) {
       "[32, 64, 128]");
 }
 
+TEST_F(DraftOfText, TellsASwitchThatIsOnFromANumber) {
+  const Draft draft = draft_of(write(
+      "k.cpp",
+      "#ifndef VEC\n#define VEC 1\n#endif\n#ifndef FAST\n#define FAST 1\n#endif\n#ifndef LOG\n#define LOG 1\n#endif\n"
+      "#if LOG\n#endif\n"
+      "extern \"C\" void k(float* x, int n) { for (int i = 0; i < n; i += 8 * VEC) if (FAST) x[i] = 1; }\n"));
+  EXPECT_EQ(value(draft, "VEC"), "[1, 2, 4]") << "a step of 0 would never end";
+  EXPECT_EQ(value(draft, "FAST"), "[0, 1]");
+  EXPECT_EQ(value(draft, "LOG"), "[0, 1]");
+}
+
 TEST_F(DraftOfText, KnowsWhichConstantsAndKernelsAreMeant) {
   const std::string first =
       "extern \"C\" __global__ void first(float* x, int n) {\n  constexpr int tile = 128;\n"
