@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -16,9 +17,10 @@
 #include "config/shapes/shapes.h"
 #include "database/database_file.h"
 #include "model/settings.h"
-#include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
+#include "platform/process/terminal.h"
 #include "report/grid.h"
+#include "report/text_page.h"
 
 namespace tune::commands {
 namespace {
@@ -160,7 +162,9 @@ ExitCode cover(const CoverOptions& options) {
   const database::Slowdowns& table = recorded.table;
   const database::Cover cover = database::find_cover(table, database::all_sizes(table), options.slowdown);
   database::SizeRule rule = database::make_rule(table, cover);
-  platform::print(with_escapes(cover_text(table, cover, rule) + left_out_text(table, options.slowdown)));
+  report::TextPage page(platform::terminal_columns(STDOUT_FILENO), false);
+  page.prose(cover_text(table, cover, rule) + left_out_text(table, options.slowdown));
+  platform::print(page.text());
   name_binaries(rule, recorded);
   set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;

@@ -203,7 +203,7 @@ TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
   fs::copy_file(fs::path(TUNE_SOURCE_DIR) / "demo/softmax.cpp", sandbox_.folder() / "a_kernel_with_a_long_name.cpp");
   const std::string mma = "configs/recorded/gemm_mma_8192_h200.jsonl",
                     simt = "configs/recorded/gemm_simt_exhaustive_h200.jsonl",
-                    hopper = "configs/h200/hopper_bf16.db.yaml";
+                    hopper = "configs/h200/hopper_bf16.db.yaml", wgmma = "configs/h200/gemm_wgmma.db.yaml";
   const Words diff = {"diff", "configs/recorded/gemm_simt_isolation_spec_h200.jsonl",
                       "configs/recorded/gemm_simt_isolation_auto_h200.jsonl"};
   const std::vector<std::pair<int, Words>> commands = {
@@ -245,6 +245,8 @@ TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
       {2, {"nowhere.yaml", "--tune"}},
       {2, {"--tune", "--param", "X:[1,2]", "--", "xz"}},
       {2, {"lookup", "--db", hopper}},
+      {1, {"lookup", "--db", hopper, "-m", "8", "-n", "8", "-k", "8", "--device", "nothing"}},
+      {0, {"cover", wgmma, "configs/recorded/gemm_wgmma_shapes_h200.jsonl.gz", "--slowdown", "1.04", "-o", "x.yaml"}},
       {2, {"cover", "nowhere.db.yaml", "nowhere"}},
       {2, {"retime", "nowhere.db.yaml", "--yaml", "nowhere.yaml"}},
       {2, {"package", "nowhere.db.yaml", "--yaml", "nowhere.yaml", "-o", "nowhere"}},
