@@ -1,6 +1,7 @@
 #include "results/recorded_plan.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -21,8 +22,9 @@ void set_objectives(Plan& plan, const recording::Recording& recording, const std
   std::vector<std::string> names;
   for (const std::string& name : written) {
     if (std::ranges::find(known, name) == known.end())
-      throw Error(ExitCode::bad_input, fmt::format("{}: the recording has no figure '{}' to be the objective{}",
-                                                   recording.file, name, did_you_mean(name, known)));
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: the recording has no figure '{}' to be the objective{}; it has {}", recording.file,
+                              name, did_you_mean(name, known), fmt::join(known, ", ")));
     names.push_back(name);
   }
   plan.objective = names.front();

@@ -31,9 +31,11 @@ search::StrategyChoice choice_of(const SearchRules& rules) {
 std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
   const auto size = space.product_size();
   if (mesh_idx < 0 || (size && mesh_idx >= *size))
-    throw Error(ExitCode::bad_input,
-                fmt::format("--spec {}: there is no such mesh_idx; the grid has {} points, and the first is 0",
-                            mesh_idx, points_text(space)));
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("--spec {}: there is no such mesh_idx; the grid has {} points, from 0 on, and --dry-run lists "
+                    "the valid ones",
+                    mesh_idx, points_text(space)));
   const auto point = space.at(mesh_idx);
   if (const auto* rejection = std::get_if<Rejection>(&point))
     throw Error(ExitCode::none_valid,

@@ -274,9 +274,11 @@ TEST_F(Input, ACommandWithoutTuningFileIsRefused) {
 
 TEST_F(Input, ASpecOutOfTheGridIsRefused) {
   refuses({"bench.yaml", "--spec", "3"},
-          "tune: error: --spec 3: there is no such mesh_idx; the grid has 3 points, and the first is 0\n");
+          "tune: error: --spec 3: there is no such mesh_idx; the grid has 3 points, from 0 on, and --dry-run lists the "
+          "valid ones\n");
   refuses({"bench.yaml", "--spec", "-1"},
-          "tune: error: --spec -1: there is no such mesh_idx; the grid has 3 points, and the first is 0\n");
+          "tune: error: --spec -1: there is no such mesh_idx; the grid has 3 points, from 0 on, and --dry-run lists "
+          "the valid ones\n");
   refuses({"bench.yaml", "--spec", "9223372036854775808"},
           "tune: error: --spec: '9223372036854775808' is not a whole number of 64 bits; see tune --help\n");
 }
