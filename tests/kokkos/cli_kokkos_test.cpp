@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "platform/process/process.h"
+#include "platform/store/store.h"
 #include "support/cli.h"
 #include "support/has.h"
 #include "tune/kokkos_tools.h"
@@ -280,6 +281,14 @@ TEST_F(Kokkos, S4_4_TheDatabaseIsComparedAndReported) {
   EXPECT_TRUE(has(same.out, " default ")) << same.out;
   EXPECT_EQ(sandbox_.tune({"report", "db.yaml", "-o", "page.html"}).out, "page.html: 1 run\n");
   EXPECT_TRUE(has(sandbox_.read("page.html"), R"("figures":["default / best"])"));
+}
+
+TEST_F(Kokkos, TheManualShowsWhatTheCommandPrintsOfTheExample) {
+  const std::string page = platform::read_file(TUNE_SOURCE_DIR "/docs/kokkos.md");
+  const auto begin = page.find("rows depth, n=", page.find("$ tune kokkos -- ./tuning_gemm"));
+  const Result result = sandbox_.tune({"kokkos", "--", TUNE_TUNING_GEMM, "1000", "16", "24"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(masked(result.out), masked(page.substr(begin, page.find("```", begin) - begin)));
 }
 
 TEST_F(Kokkos, TheExampleTunesItsTilesAndComputesTheRightResult) {
