@@ -196,6 +196,15 @@ TEST_F(HipByClang, ACompilerThatIsNotThereIsNamed) {
   EXPECT_TRUE(has(result.err, "HIPCXX: cannot start nowhere/clang++")) << result.err;
 }
 
+TEST_F(HipByClang, HipccBuildsLikeAClang) {
+  sandbox_.environment["HIPCXX"] = "hipcc -nogpulib -nogpuinc";
+  const Result result = build({"probe.yaml", "--output", "best"}, "gfx90a");
+  if (has(result.err, "HIPCXX: cannot start hipcc")) GTEST_SKIP() << "no hipcc is on PATH";
+  EXPECT_TRUE(has(result.out, "built specs: 1 (out of 1)")) << result.err << result.out;
+  const std::string journal = sandbox_.read("best.jsonl");
+  EXPECT_TRUE(has(journal, "HIP version: ") && has(journal, "clang version ")) << "both make the code: " << journal;
+}
+
 TEST_F(HipByClang, ItsErrorsAreThoseOfTheSource) {
   if (!choose_compiler_for("gfx90a")) GTEST_SKIP() << "no clang++-19 or later with lld is on PATH";
   sandbox_.write("probe.hip", "extern \"C\" __global__ void probe(float* c) { *c = nowhere; }\n");

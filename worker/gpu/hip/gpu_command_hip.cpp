@@ -75,11 +75,11 @@ hiprtcResult destroy(hiprtcProgram* program) {
   return HIPRTC_SUCCESS;
 }
 
-/// As hipRTC, it knows the headers of HIP without an #include.
+/// As hipRTC, it knows the headers of HIP without an #include. `-c` is for hipcc, which links without it.
 hiprtcResult compile(hiprtcProgram program, int count, const char** options) {
   Source& source = source_of(program);
   const fs::path code = source.folder.path() / "code";
-  std::vector<std::string> words = {"-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-O3"};
+  std::vector<std::string> words = {"-x", "hip", "-c", "--offload-device-only", "--no-gpu-bundle-output", "-O3"};
   words.insert(words.end(), {"-include", "hip/hip_runtime.h"});
   words.insert(words.end(), options, options + count);
   words.insert(words.end(), {"-I" + source.folder.path().string(), source.file.string(), "-o", code.string()});
@@ -134,7 +134,10 @@ std::string version_of_chosen_compiler() {
     throw std::runtime_error(
         fmt::format("HIPCXX: {} --version: {}", chosen_compiler().front(), platform::to_text(finished.exit)));
   const std::vector<std::string> command = chosen_compiler();
-  const std::string version = finished.output.substr(0, finished.output.find('\n'));
+  std::istringstream lines(finished.output);
+  std::string version;  // hipcc has a line of its own before that of its clang
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("version") != line.npos) version += (version.empty() ? "" : ", ") + line;
   if (command.size() == 1) return version;
   return fmt::format("{} ({})", version, fmt::join(command.begin() + 1, command.end(), " "));
 }

@@ -8,8 +8,8 @@ namespace tune::gpu {
 
 /// The words of HIPCXX: a program and options of it. Empty: hipRTC compiles.
 std::vector<std::string> chosen_compiler();
-/// What it says of its version, in one line, and the options: both make other code. Throws std::runtime_error if it
-/// does not say.
+/// What it says of its version, hipcc also of its clang's, in one line, and the options: all make other code. Throws
+/// std::runtime_error if it does not say.
 std::string version_of_chosen_compiler();
 
 }  // namespace tune::gpu
