@@ -23,15 +23,15 @@ fetch() {
 [ -z "$given" ] || ln -sfn "$given" kokkos
 [ -d kokkos ] || fetch || { echo "SKIPPED: the source package trilinos cannot be had here"; exit 77; }
 if [ ! -f installed/lib/cmake/Kokkos/KokkosConfig.cmake ]; then
-  cmake -S kokkos -B library -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_CXX_STANDARD=17 \
+  cmake -S kokkos -B library -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_CXX_STANDARD=20 \
     -DCMAKE_CXX_FLAGS=-w \
     -DCMAKE_INSTALL_LIBDIR=lib -DKokkos_ENABLE_TUNING=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON \
     -DCMAKE_INSTALL_PREFIX="$work/installed" > configure.log
   ninja -C library install > build.log
 fi
-c++ -std=c++17 -fsyntax-only -Iinstalled/include -I"$source/demo" "$source/tests/kokkos/layout.cpp"
+c++ -std=c++20 -fsyntax-only -Iinstalled/include -I"$source/demo" "$source/tests/kokkos/layout.cpp"
 echo "the layouts of tune/kokkos_tools.h and of Kokkos are the same"
-c++ -std=c++17 -O1 -w -fopenmp -Iinstalled/include "$source/tests/kokkos/application.cpp" -o application \
+c++ -std=c++20 -O1 -w -fopenmp -Iinstalled/include "$source/tests/kokkos/application.cpp" -o application \
   -Linstalled/lib -lkokkoscore -ldl
 
 export OMP_NUM_THREADS=2 OMP_PROC_BIND=false OMP_WAIT_POLICY=passive
