@@ -239,13 +239,7 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
 #endif
 ) {
 #if HAS_EPILOGUE
-  Epilogue epilogue = {nullptr, nullptr, n};
-#if HAS_BIAS
-  epilogue.bias = bias;
-#endif
-#if HAS_RESIDUAL
-  epilogue.residual = residual;
-#endif
+  const Epilogue epilogue = {BIAS_OR_NULL, RESIDUAL_OR_NULL, n};
 #endif
 #if IS_SWIGLU
   static Scratch scratch_product;

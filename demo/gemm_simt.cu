@@ -262,13 +262,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS)
     });
   }
 #if HAS_EPILOGUE
-  Epilogue epilogue = {nullptr, nullptr, n};
-#if HAS_BIAS
-  epilogue.bias = bias;
-#endif
-#if HAS_RESIDUAL
-  epilogue.residual = residual;
-#endif
+  const Epilogue epilogue = {BIAS_OR_NULL, RESIDUAL_OR_NULL, n};
   finish(p, x, y, epilogue, sum);
 #endif
   store(p, x, y, sum, c);

@@ -20,13 +20,17 @@
 
 #if defined(epilogue_bias_row) || defined(epilogue_bias_col)
 #define HAS_BIAS 1
+#define BIAS_OR_NULL bias  // the argument of a kernel
 #else
 #define HAS_BIAS 0
+#define BIAS_OR_NULL nullptr
 #endif
 #ifdef epilogue_residual
 #define HAS_RESIDUAL 1
+#define RESIDUAL_OR_NULL residual
 #else
 #define HAS_RESIDUAL 0
+#define RESIDUAL_OR_NULL nullptr
 #endif
 #ifdef epilogue_swiglu
 #define IS_SWIGLU 1

@@ -339,13 +339,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
     const Matrix to = {c, m, n, ldc};
 #if HAS_EPILOGUE
-    Finish finish = {nullptr, nullptr, m, n, ldc};
-#if HAS_BIAS
-    finish.bias = bias;
-#endif
-#if HAS_RESIDUAL
-    finish.residual = residual;
-#endif
+    const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, m, n, ldc};
 #endif
     Stages ring = first;
     int stored = 0;

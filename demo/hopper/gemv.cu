@@ -141,13 +141,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
   __syncthreads();
 
 #if HAS_EPILOGUE
-  Finish finish = {nullptr, nullptr, ROWS_OF_A, n, ldc};
-#if HAS_BIAS
-  finish.bias = bias;
-#endif
-#if HAS_RESIDUAL
-  finish.residual = residual;
-#endif
+  const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, ROWS_OF_A, n, ldc};
 #endif
   float sums[ROWS_PER_WARP][ROWS_OF_A] = {};
   for (int start = lane * kPiece; start < k; start += kLine * UNROLL) {
