@@ -52,9 +52,11 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c);
 }
 
+bool launch_is_known(const TunedResult& result) { return result.artifact_hash.empty() || !result.code.empty(); }
+
 auto order_of(const TunedResult& result) {
-  return std::tuple(!result.checked, result.finals_interrupted, result.seconds, result.artifact_hash,
-                    to_text(result.params), result.date.empty(), result.date, result.store_path, result.code.empty(),
+  return std::tuple(!result.checked, result.finals_interrupted, !launch_is_known(result), result.seconds,
+                    result.artifact_hash, to_text(result.params), result.date.empty(), result.date, result.store_path,
                     result.code, result.interval ? result.interval->high : 0.0, result.ratios);
 }
 
@@ -101,6 +103,13 @@ std::pair<const Configuration*, bool> configuration_for(const SizeRule& rule, co
   while (!node->size.empty())
     node = &rule.tree[size_of(sizes, node->size).value_or(1) <= node->most ? node->below : node->above];
   return {&rule.configurations[node->use], false};
+}
+
+bool launches_are_known(const Database& database, const ResultGroup& group) {
+  for (auto each = database.results.lower_bound({group, {}});
+       each != database.results.end() && each->first.group == group; ++each)
+    if (!launch_is_known(each->second)) return false;
+  return true;
 }
 
 SizeRule table_of(const Database& database, const ResultGroup& group) {

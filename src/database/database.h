@@ -89,13 +89,17 @@ struct Database {
 };
 
 /// Whether `a` is kept and not `b`, of two results of one key: checked ones before others, those of complete finals
-/// before those of interrupted ones, then the shorter time. Of equal times one is chosen by what else differs, so that
-/// it does not matter in which order results are compared.
+/// before those of interrupted ones, those whose launch is known before others, then the shorter time. Of equal times
+/// one is chosen by what else differs, so that it does not matter in which order results are compared.
 bool is_better(const TunedResult& a, const TunedResult& b);
 
 /// The baseline that is faster than the result beyond kEquivalence, where it is the configuration used so far and not
 /// the vendor's library; empty: none. Such a result is of no use.
 std::string baseline_that_wins(const TunedResult& result);
+
+/// Whether all results of a group that were built say how they were launched. If not, the tuning file may launch them
+/// in another way today, and they are of no use for other sizes than their own.
+bool launches_are_known(const Database& database, const ResultGroup& group);
 
 /// What a program needs of a group: its rule, and for sizes beyond the rule's table the results' own configurations.
 /// Without a rule there is no tree: nothing is known of other sizes. Results with other kinds of sizes than the first

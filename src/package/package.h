@@ -42,6 +42,7 @@ struct Package {
   std::vector<Variant> variants;     ///< at least one
   std::vector<Entry> entries;        ///< at least one
   std::vector<Node> tree;            ///< may be empty
+  bool serves_other_sizes = true;    ///< than those of the entries
   // of a custom problem
   std::vector<std::size_t> references;  ///< of each variant the one that is its reference; of a reference itself
   std::vector<Case> cases;              ///< those of the entries, in their order, and others

@@ -71,7 +71,8 @@ class TableWriter {
     text += "};\nconst Node kTree[] = {\n";
     for (const Node& node : package_->tree) text += tree_node(node);
     if (package_->tree.empty()) text += "    {-1, 0, 0, 0, -1},\n";
-    text += fmt::format("}};\nconst int kTreeCount = {};\n", package_->tree.size());
+    text += fmt::format("}};\nconst int kTreeCount = {};\nconst bool kServesOtherSizes = {};\n", package_->tree.size(),
+                        package_->serves_other_sizes);
     text += list_text("const char* const kKernels[]", numbers_->kernels);
     text += "const int kFactNumbers[] = {";
     for (const std::string& fact : numbers_->facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));

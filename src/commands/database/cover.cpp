@@ -166,6 +166,10 @@ ExitCode cover(const CoverOptions& options) {
   page.prose(cover_text(table, cover, rule) + left_out_text(table, options.slowdown));
   platform::print(page.text());
   name_binaries(rule, recorded);
+  if (!database::launches_are_known(database, group))
+    print_wrapped(
+        "note: only these sizes will get a configuration, because some results have no code:, the hash of "
+        "how they were launched; tune retime writes it");
   set_rule(options.output.value_or(options.database), database, group, rule);
   return ExitCode::ok;
 }

@@ -145,6 +145,12 @@ void allow_other_sizes(database::Found& found, const database::Database& databas
                        const LookupOptions& options) {
   if (found.how == database::Found::How::exact || found.timed == wanted.sizes) return;
   const std::string sizes = database::to_text(wanted.sizes);
+  if (!database::launches_are_known(database, *found.group))
+    throw Error(
+        ExitCode::none_valid,
+        fmt::format("there is no result of {}, and those of other sizes cannot be used for it, because some have no "
+                    "code:, the hash of how they were launched; tune retime writes it",
+                    sizes));
   if (options.yaml.empty() && found.group->backend == to_text(Backend::program)) return;
   if (options.yaml.empty())
     throw Error(ExitCode::none_valid,

@@ -120,6 +120,7 @@ class Packer {
         database_(&database),
         workers_(find_workers()),
         group_(&packaged_group(database, options, workers_)),
+        serves_other_sizes_(database::launches_are_known(database, *group_)),
         backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
         folder_((fs::absolute(options.output) / "").lexically_normal().parent_path()) {}
 
@@ -131,6 +132,11 @@ class Packer {
     refuse();
     package::Package package = make();
     write(package::files_of(package));
+    if (!serves_other_sizes_)
+      print_wrapped(
+          "note: the package is for these sizes on this device alone, because results have no code:, the hash of how "
+          "they were launched; to have it, " +
+          how_to_time_again());
     print_lines(summary(package));
   }
 
@@ -158,7 +164,7 @@ class Packer {
       add({each->first.sizes, each->second.params, each->second.artifact_hash, each->second.code, &each->second},
           hello);
     const auto rule = database_->rules.find(*group_);
-    if (rule == database_->rules.end()) return;
+    if (rule == database_->rules.end() || !serves_other_sizes_) return;
     for (const database::SizeRule::Node& node : rule->second.tree) {
       if (!node.size.empty() || find_params(rule->second.configurations[node.use].params) != nullptr) continue;
       const auto& configuration = rule->second.configurations[node.use];
@@ -308,6 +314,7 @@ class Packer {
     package.driver = group_->device.driver;
     package.compiler = group_->device.compiler;
     package.source = group_->source;
+    package.serves_other_sizes = serves_other_sizes_;
     for (const auto& [alias, name] : database_->aliases)
       if (name == group_->device.name) package.aliases.push_back(alias);
     for (const Candidate& each : candidates_) {
@@ -411,7 +418,7 @@ class Packer {
   /// A rule whose choice is not in the package is left out.
   void add_tree(package::Package& package) const {
     const auto rule = database_->rules.find(*group_);
-    if (rule == database_->rules.end()) return;
+    if (rule == database_->rules.end() || !serves_other_sizes_) return;
     for (const database::SizeRule::Node& node : rule->second.tree) {
       package.tree.push_back({node.size, node.most, node.below, node.above, 0});
       package::Node& to = package.tree.back();
@@ -477,6 +484,7 @@ class Packer {
   const database::Database* database_;
   exec::Workers workers_;
   const database::ResultGroup* group_;
+  bool serves_other_sizes_;
   Backend backend_;
   fs::path folder_;
   std::optional<TunedPlan> plan_;

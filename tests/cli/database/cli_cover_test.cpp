@@ -30,7 +30,7 @@ class Cover : public DatabaseFile {
       best.m = m;
       best.params = "{BM: " + std::to_string(m / 8) + ", ALWAYS: 1}";
       best.time = std::to_string(m / 64);
-      best.more = "  artifact: a" + std::to_string(m / 8) + "\n";
+      best.more = "  artifact: a" + std::to_string(m / 8) + "\n  code: c\n";
       tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
       all += journal(m);
     }
@@ -186,6 +186,29 @@ TEST_F(Cover, AnswersForOtherSizesOnlyWhatTheTuningFileAllows) {
   EXPECT_TRUE(has(of("300", 2).err, "its problem is another one than that of the results"));
 }
 
+// A database of before results said how they were launched.
+TEST_F(Cover, OtherSizesGetNothingWhoseLaunchIsNotKnown) {
+  write_runs();
+  std::string database = sandbox_.read("db.yaml");
+  database.erase(database.find("    code: c\n"), 12);  // of one of the six
+  sandbox_.write("db.yaml", database);
+  write_tuning_file("", "{BM: [1, 2, 8, 16, 32, 64, 128, 256], ALWAYS: 1}");
+  EXPECT_EQ(tune({"cover", "db.yaml", "all.jsonl"}).err,
+            "note: only these sizes will get a configuration, because some results have no code:, the hash of how they "
+            "were launched; tune retime writes it\n");
+  const auto of = [&](const char* m, int code, Words more = {}) {
+    Words words = {"-n", "64", "-k", "64", "--device", "NVIDIA H200", "--yaml", "gemm.yaml", "-m", m};
+    words.insert(words.end(), more.begin(), more.end());
+    return look_up(words, code);
+  };
+  const std::string refused =
+      "those of other sizes cannot be used for it, because some have no code:, the hash of how they were launched; "
+      "tune retime writes it\n";
+  EXPECT_TRUE(has(of("300", 1).err, "there is no result of m=300 n=64 k=64, and " + refused));
+  EXPECT_TRUE(has(of("100", 1, {"--key", "pow2"}).err, refused));
+  EXPECT_TRUE(has(of("64", 0).out, "match: exact\n"));
+}
+
 TEST_F(Cover, SaysThatTheSourceIsAnother) {
   write_runs();
   std::string database = sandbox_.read("db.yaml");
@@ -206,7 +229,7 @@ TEST_F(Cover, KeepsTheBinaryOfEachSize) {
     Best best;
     best.m = m;
     best.params = "{BM: 1, ALWAYS: 1}";
-    best.more = "  artifact: a1of" + std::to_string(m) + "\n";
+    best.more = "  artifact: a1of" + std::to_string(m) + "\n  code: c\n";
     tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
     std::string text = journal(m, {{{{"BM", std::int64_t{1}, false}, {"ALWAYS", std::int64_t{1}, false}}, 1}});
     text.replace(text.find("\"a1\""), 4, "\"a1of" + std::to_string(m) + "\"");
@@ -282,6 +305,10 @@ TEST_F(Cover, OfTheRecordedShapesNamesABinaryForEachConfiguration) {
   // Two of the six differ in the run-time parameter $GROUP only.
   EXPECT_TRUE(has(tune({"cover", "db.yaml", journal, "--slowdown", "1.03", "-o", "six.yaml"}).out,
                   "6 of 336 configurations in 5 binaries for 12 sizes; worst slowdown 1.02"));
+  std::string with_code = recorded;  // it was tuned before results had that
+  for (auto at = with_code.find("    time_ms:"); at != std::string::npos; at = with_code.find("    time_ms:", at + 30))
+    with_code.insert(at, "    code: c\n");
+  sandbox_.write("db.yaml", with_code);
   const std::string found = tune({"lookup", "--db", "db.yaml", "--device", "NVIDIA H200", "-m", "4000", "-n", "4096",
                                   "-k", "4096", "--yaml", TUNE_SOURCE_DIR "/configs/gemm_wgmma.yaml"})
                                 .out;

@@ -229,6 +229,17 @@ TEST_F(DatabaseFile, SaysWhichResultsAreUncertain) {
   EXPECT_TRUE(has(sandbox_.read("db.yaml"), "    code: abc\n")) << "it is kept, too";
 }
 
+// As tune retime finds the time again, and the launch with it.
+TEST_F(DatabaseFile, AResultWhoseLaunchIsKnownReplacesAFasterOne) {
+  Best best;
+  best.more = "  artifact: a\n";
+  tune({"merge", write("one.yaml", best), "-o", "db.yaml"});
+  best.time = "1.01";
+  best.more += "  code: abc\n";
+  EXPECT_TRUE(has(tune({"merge", write("two.yaml", best), "-o", "db.yaml"}).out, "0 new, 1 better than before"));
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "    code: abc\n    time_ms: 1.01\n"));
+}
+
 TEST_F(DatabaseFile, FindsOtherSizesOnlyByAKeyThatWasAskedFor) {
   write_database();
   write_tuning_file();

@@ -387,6 +387,37 @@ int main() {
             "code 0");
 }
 
+// A database of before results said how they were launched.
+TEST_F(PackageBuild, OtherSizesGetNothingWhoseLaunchIsNotKnown) {
+  make_database();
+  std::string database = sandbox_.read("db.yaml");
+  const auto code = database.find("    code: ");
+  database.erase(code, database.find('\n', code) + 1 - code);
+  sandbox_.write("db.yaml", database);
+  EXPECT_TRUE(has(pack("rows").err,
+                  "note: the package is for these sizes on this device alone, because results have no code:, the hash "
+                  "of how they were launched; to have it, time what is built now, on "));
+  sandbox_.write("app.cpp", R"(#include <cstdio>
+#include <initializer_list>
+#include "tuned_rows.h"
+int main() {
+  for (const int m : {2, 4, 5}) {
+    const tuned::rows::Plan plan = tuned::rows::find({m, 16, 16});
+    std::printf("%d: entry %d; %s\n", m, plan.entry, plan.why);
+  }
+}
+)");
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(rows)\n"
+                 "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::rows)\n");
+  EXPECT_EQ(
+      shell("{ cmake -S . -B build && cmake --build build; } > log 2>&1 || cat log; build/app"),
+      "2: entry 0; \n"
+      "4: entry 1; \n"
+      "5: entry -1; these sizes were not tuned on this device, and how the results were launched is not recorded\n"
+      "code 0");
+}
+
 TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
   std::string yaml = replaced(kTiledYaml, "let: {", "let: {for: \"m + (HOW == 'x')\", class: 2*m, ");
   yaml = replaced(yaml, "{$STEP: [1, 2]}", "{$STEP: [1, 2], $HOW: '\"*/ \\ )\" $<1:x> @SIZES@'}");
