@@ -24,7 +24,7 @@ struct Hardware {
 /// One product: C[m,n] from A[m,k] and B[k,n], `batch` times.
 struct Product {
   double m = 0, n = 0, k = 0, batch = 1;
-  double input_bytes = 0, output_bytes = 0;  ///< of an element
+  double input_bytes = 0, output_bytes = 0;  ///< of an element of A or B; stored of each sum
 };
 
 /// What a kernel does with it. Lengths are in elements.

@@ -154,9 +154,11 @@ std::optional<cost::Prediction> CostModel::prediction_of(const Spec& spec) const
   cost::Hardware hardware = hardware_;
   hardware.math = positive_or(rule->math, slots, hardware.math);
   hardware.units = positive_or(rule->workers, slots, hardware.units);
-  const cost::Product product{static_cast<double>(gemm->m),          static_cast<double>(gemm->n),
+  // Of the columns that are multiplied, an epilogue may store fewer.
+  const double stored = static_cast<double>(gemm->n) / static_cast<double>(gemm->columns());
+  const cost::Product product{static_cast<double>(gemm->m),          static_cast<double>(gemm->columns()),
                               static_cast<double>(gemm->k),          static_cast<double>(gemm->batch),
-                              static_cast<double>(size_of(gemm->a)), static_cast<double>(size_of(gemm->c))};
+                              static_cast<double>(size_of(gemm->a)), stored * static_cast<double>(size_of(gemm->c))};
   return cost::predict(hardware, product, kernel_of(*rule, slots, launch, launches));
 }
 

@@ -103,6 +103,15 @@ TEST_F(CostModels, ALargeProductTakesLittleMoreThanItsOperations) {
   EXPECT_LT(found, 1.7);
 }
 
+// B of 8192 columns takes the time, and C of half of them little.
+TEST_F(CostModels, SwigluMultipliesTwiceTheColumnsThatItStores) {
+  const auto time_of = [&](const std::string& columns) {
+    const std::string more = std::string(kGrid) + "model: {tile: [BM, BN, BK], inner: [64, 64], stages: 4}\n";
+    return seconds(file(more, "{BM: 64, BN: 64, BK: 64}", "m: 64, k: 8192, n: " + columns))[0];
+  };
+  EXPECT_NEAR(time_of("4096, epilogue: swiglu") / time_of("8192"), 1, 0.02);
+}
+
 TEST_F(CostModels, APipelineHidesTheMemorysAnswer) {
   const std::string more = std::string(kGrid) + "model: {tile: [BM, BN, BK], inner: [64, 64], stages: S}\n";
   const auto of_stages = seconds(file(more, "{BM: 128, BN: 128, BK: 64, S: [2, 3, 5]}", "m: 512, n: 512, k: 8192"));
