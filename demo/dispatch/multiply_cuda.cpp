@@ -1,20 +1,20 @@
-// Multiplies all sizes that a package has, on a GPU.
-#include <cuda_runtime_api.h>
-
+// Multiplies matrices of all sizes that a package has, and compares the times with those of the tuning.
+#include <cmath>
 #include <cstdio>
-#include <initializer_list>
 
+#include "timing.h"
 #include "tuned_hopper_bf16.h"
-namespace gemm = tuned::hopper_bf16;
 
 int main() {
-  void *A = nullptr, *B = nullptr, *C = nullptr;
-  for (void** matrix : {&A, &B, &C}) cudaMalloc(matrix, std::size_t{1} << 30);
-  for (const gemm::Entry& entry : gemm::entries())
-    if (const gemm::Error error = gemm::run(entry.sizes, nullptr, {A, B, C}); error != gemm::Error::ok)
-      std::printf("m=%ld: %s\n", static_cast<long>(entry.sizes.m), gemm::text(error));
-  const bool done = cudaDeviceSynchronize() == cudaSuccess;
-  const gemm::Counters counts = gemm::counters();
-  std::printf("%s: %lu exact, %lu by rule\n", done ? "done" : "failed", counts.exact, counts.rule);
-  return done && counts.miss + counts.failed == 0 ? 0 : 1;
+  using namespace tuned::hopper_bf16;
+  Timing timing;
+  double sum = 0;
+  for (const Entry& entry : entries()) {
+    const double now = timing.milliseconds([&](void* A, void* B, void* C) { run(entry.sizes, nullptr, {A, B, C}); });
+    std::printf("%5ld x %5ld x %5ld: ", entry.sizes.m, entry.sizes.n, entry.sizes.k);
+    std::printf("%6.4f ms, recorded %6.4f\n", now, entry.milliseconds);
+    sum += std::log(now / entry.milliseconds);
+  }
+  std::printf("%.4f of the recorded times, by geometric mean\n", std::exp(sum / entries().size));
+  return counters().rule + counters().miss + counters().failed > 0 || cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -2,6 +2,7 @@
 // demo/dispatch.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -140,6 +141,16 @@ TEST_F(Dispatch, ARuleThatDoesNotFitTogetherIsRefused) {
   refuses("use: 1", "use: -1", "there is no configuration -1");
   refuses("      most: 181\n", "", "tree needs 'most:'");
   refuses("slowdown: 1.02", "slowdawn: 1.02", "unknown key 'slowdawn' in a rule, did you mean 'slowdown'?");
+}
+
+TEST_F(Dispatch, ThePageBeginsWithAProgramOfTwentyLines) {
+  const std::string program = sandbox_.read(TUNE_SOURCE_DIR "/demo/dispatch/multiply_cuda.cpp");
+  const std::string page = sandbox_.read(TUNE_SOURCE_DIR "/docs/dispatch.md");
+  EXPECT_LE(std::ranges::count(program, '\n'), 20);
+  const auto block = page.find("```cpp\n");
+  ASSERT_NE(block, page.npos);
+  EXPECT_EQ(page.substr(block + 7, page.find("```", block + 7) - block - 7), program.substr(program.find("int main")));
+  EXPECT_FALSE(has(program + sandbox_.read(TUNE_SOURCE_DIR "/demo/dispatch/timing.h"), "cuLaunch"));
 }
 
 TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
