@@ -591,33 +591,33 @@ TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
   EXPECT_FALSE(timing.stopped_early);
 }
 
-/// A command of one second that had to wait for a core for the rest of its time.
-platform::ResourceUse ran(double seconds, double waited, double user = 1) {
+platform::ResourceUse ran(double seconds, double waited, double computed) {
   platform::ResourceUse use;
   use.seconds = seconds;
-  use.user_seconds = user;
+  use.cpu_seconds = computed;
   use.waited_seconds = waited;
-  use.peak_bytes = 1;
   return use;
 }
 
-double clean_seconds(std::vector<platform::ResourceUse> runs) {
+TEST(WholeCommand, TakesTheTimeInWhichItHasACore) {
+  EXPECT_DOUBLE_EQ(worker::seconds_with_a_core(ran(2, 1, 1)), 1);
+  EXPECT_DOUBLE_EQ(worker::seconds_with_a_core(ran(2, 0.5, 0.1)), 1.5) << "it sleeps for most of the time";
+  EXPECT_DOUBLE_EQ(worker::seconds_with_a_core(ran(2, 0.5, 1.8)), 1.8) << "another thread went on for a while";
+  EXPECT_DOUBLE_EQ(worker::seconds_with_a_core(ran(2, 0.5, 3)), 2) << "its other threads went on meanwhile";
+  EXPECT_DOUBLE_EQ(worker::seconds_with_a_core(ran(2, 0.02, 1.9)), 2) << "as long as undisturbed ones wait";
+}
+
+TEST(WholeCommand, IsMeasuredWithoutItsWaitsForACore) {
   MeasureRules rules;
   rules.warmup = 0;
-  rules.min_launches = static_cast<int>(runs.size());
-  rules.max_seconds = 1e-9;
-  std::size_t next = 0;
-  worker::WholeCommand command(rules, [&] { return runs.at(std::min(next++, runs.size() - 1)); });
-  return command.measure({}).clean_seconds;
+  int runs = 0;
+  worker::WholeCommand command(rules, [&] {
+    const double waited = 0.1 * ++runs;
+    return ran(1 + waited, waited, 1);
+  });
+  EXPECT_DOUBLE_EQ(command.measure({}).timing.median, 1);
+  EXPECT_DOUBLE_EQ(command.measure({.launches = 1}).timing.median, 1) << "in the finals";
 }
-
-TEST(WholeCommand, SaysWhatItWouldHaveTakenWithoutWaitingForACore) {
-  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 1)}), 1);
-  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.5)}), 1) << "its other processes waited, too";
-  EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.5, 3)}), 1.5) << "of several threads";
-}
-
-TEST(WholeCommand, ThatSleepsWasNotDisturbed) { EXPECT_DOUBLE_EQ(clean_seconds({ran(2, 0.01, 0.1)}), 2); }
 
 }  // namespace
 }  // namespace tune::worker_test

@@ -1,7 +1,6 @@
 #include "program/whole_command.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "measuring/measure.h"
 #include "model/statistics/stats.h"
@@ -11,7 +10,7 @@ namespace {
 
 constexpr double kMostForPreparing = 4;   // times the seconds of the runs
 constexpr double kShareOfDeadline = 0.8;  // after which no further run begins
-constexpr double kVisibleWait = 0.05;     // of a run's time; one that nothing disturbed waits for less than 2 %
+constexpr double kVisibleWait = 0.02;     // of a run's time; one that nothing disturbed waits for less
 
 /// The seconds that were spent in runs, or a part of all the seconds since `start` if that is more, so that the answer
 /// comes in time.
@@ -21,14 +20,13 @@ double clock(double spent, double start, double max_seconds, const wire::Go& go)
   return std::max(spent, (seconds_now() - start) / most);
 }
 
-/// What the run can have taken alone. Waiting for a core is known of its first thread only, but the processor's time of
-/// all of it: where that is less, and there was waiting, it is the better guess.
-double clean_seconds(const platform::ResourceUse& use) {
-  if (use.waited_seconds < kVisibleWait * use.seconds) return use.seconds;
-  return std::clamp(use.user_seconds + use.system_seconds, 0.0, use.seconds - use.waited_seconds);
-}
-
 }  // namespace
+
+// Other threads may have gone on while the first one waited: no less than what all of them computed.
+double seconds_with_a_core(const platform::ResourceUse& use) {
+  if (use.waited_seconds < kVisibleWait * use.seconds) return use.seconds;
+  return std::clamp(use.cpu_seconds, use.seconds - use.waited_seconds, use.seconds);
+}
 
 void WholeCommand::add_first(const platform::ResourceUse& use) {
   uses_.push_back(use);
@@ -38,7 +36,7 @@ void WholeCommand::add_first(const platform::ResourceUse& use) {
 double WholeCommand::run() {
   uses_.push_back(run_());
   spent_ += uses_.back().seconds;
-  return uses_.back().seconds;
+  return seconds_with_a_core(uses_.back());
 }
 
 wire::Measured WholeCommand::measure(const wire::Go& go) {
@@ -47,7 +45,6 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
   const auto first = uses_.end() - std::min<std::ptrdiff_t>(timing.count, std::ssize(uses_));
   std::vector<double> user, system;
   std::int64_t peak = 0;
-  const double clean = std::ranges::min(std::views::transform(uses_, clean_seconds));
   for (auto use = first; use != uses_.end(); ++use) {
     user.push_back(use->user_seconds * 1e3);
     system.push_back(use->system_seconds * 1e3);
@@ -57,7 +54,6 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
   const double mebibytes = static_cast<double>(peak) / (1 << 20);
   wire::Measured measured{timing, false, {}};
   measured.metrics = {{kUserTime, median(user)}, {kSystemTime, median(system)}, {kPeakMemory, mebibytes}};
-  measured.clean_seconds = clean;
   return measured;
 }
 
@@ -73,7 +69,7 @@ Timing WholeCommand::sample(const wire::Go& go) {
   const double start = seconds_now();
   spent_ = 0;
   const bool counts = runs_before_ == 0 && rules_.warmup == 0;
-  const double first = runs_before_ > 0 ? uses_.back().seconds : run();
+  const double first = runs_before_ > 0 ? seconds_with_a_core(uses_.back()) : run();
   const auto now = [&] { return clock(spent_, start, rules_.max_seconds, go); };
   return Sampler(rules_, go, [this] { return run(); }, now, {.counts = counts}).run(first);
 }

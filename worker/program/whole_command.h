@@ -7,8 +7,14 @@
 
 namespace tune::worker {
 
-/// Times a command as a whole, with all that it prints discarded: how often it is run, and what becomes of the times,
-/// user and system times and peak memory of its runs. Knows no processes: a function runs the command.
+/// The seconds of the run without those in which it visibly waited for a core that other programs had. Of a command of
+/// one thread at a time that is exact. One that computes in several at once has no less than all of them computed, up
+/// to the seconds that passed.
+double seconds_with_a_core(const platform::ResourceUse& use);
+
+/// Times a command as a whole, with all that it prints discarded: how often it is run, and what becomes of the times
+/// (seconds_with_a_core), user and system times and peak memory of its runs. Knows no processes: a function runs the
+/// command.
 class WholeCommand {
  public:
   using Run = std::function<platform::ResourceUse()>;

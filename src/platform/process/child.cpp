@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <sstream>
 
 #include "platform/files/descriptor.h"
@@ -66,6 +67,14 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+double delay_of_this_thread() { return RunDelay("/proc/thread-self/schedstat").seconds(); }
+
+double cpu_seconds_of_this_process() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 /// What a child that must not signal others may still signal: its own. Of the others the system may only be able to
 /// spare those that we name: us, and the driver that started us.
 std::optional<SignalBounds> bounds_of(const Command& command) {
@@ -108,7 +117,7 @@ struct ChildSetup : bp::extend::handler {
       ::setrlimit(RLIMIT_DATA, &data);
     }
     if (bounds) bounds->enter();
-    begun.set();
+    begun.set({cpu_seconds_of_this_process(), delay_of_this_thread()});
   }
 };
 
@@ -138,6 +147,7 @@ void Child::start(const Command& command) {
   // That pipe again: another thread has taken a descriptor since.
   if (process.id() <= 1) cannot_start(program, why_not_started(EMFILE));
   started = StartedChild(process.id());
+  our_delay = delay_of_this_thread();
   in.assign(to_in.write.release());
   out.assign(from_out.read.release());
   err.assign(from_err.read.release());
@@ -159,11 +169,13 @@ std::vector<std::string> Child::take_lines(std::string_view text) {
 void Child::take_status() {
   int status = 0;
   rusage taken{};
-  use.waited_seconds = RunDelay(fmt::format("/proc/{}/schedstat", process.id())).seconds();
+  const double its_delay = RunDelay(fmt::format("/proc/{}/schedstat", process.id())).seconds();
   ::wait4(process.id(), &status, 0, &taken);
   process.detach();
   use.user_seconds = seconds_of(taken.ru_utime);
   use.system_seconds = seconds_of(taken.ru_stime);
+  use.cpu_seconds = use.user_seconds + use.system_seconds - begun.taken().cpu_seconds;
+  use.waited_seconds = its_delay - begun.taken().waited_seconds + delay_of_this_thread() - our_delay;
   use.peak_bytes = taken.ru_maxrss * 1024;
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -33,6 +33,7 @@ struct Child {
   BoundedLog captured;
   Exit exit;
   StartStamp begun;
+  double our_delay = 0;  ///< RunDelay of this thread when it was started
   ResourceUse use;
   bool killed = false;
   bool reaped = false;

@@ -388,6 +388,8 @@ TEST(Processes, TellWhatAChildWaitedForACore) {
   }).join();
   EXPECT_GT(finished.use.waited_seconds, 0) << "three loops share a core";
   EXPECT_LE(finished.use.waited_seconds, finished.use.seconds + 1);
+  EXPECT_GT(finished.use.cpu_seconds, 0);
+  EXPECT_LE(finished.use.cpu_seconds, finished.use.user_seconds + finished.use.system_seconds);
 }
 
 }  // namespace
