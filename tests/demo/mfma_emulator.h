@@ -53,7 +53,6 @@ class Block {
  private:
   struct Fiber {
     ucontext_t context{};
-    std::vector<char> stack = std::vector<char>(1 << 18);
     bool ended = false;
     int instructions = 0;
   };
@@ -62,7 +61,9 @@ class Block {
     std::int64_t rounds = 0;
   };
   static void enter();
+  static char* stack(std::size_t number);
 
+  static constexpr std::size_t kStack = 1 << 18;
   const std::function<void()>& kernel_;
   ucontext_t scheduler_{};
   std::vector<std::unique_ptr<Fiber>> fibers_;
@@ -83,11 +84,18 @@ inline Block::Block(int threads, const std::function<void()>& kernel)
     fibers_.push_back(std::make_unique<Fiber>());
     Fiber& fiber = *fibers_.back();
     ::getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
+    fiber.context.uc_stack.ss_sp = stack(static_cast<std::size_t>(i));
+    fiber.context.uc_stack.ss_size = kStack;
     fiber.context.uc_link = &scheduler_;
     ::makecontext(&fiber.context, &Block::enter, 0);
   }
+}
+
+/// The same for each block: to get new ones takes longer than all else.
+inline char* Block::stack(std::size_t number) {
+  static std::vector<std::unique_ptr<char[]>> stacks;
+  while (stacks.size() <= number) stacks.push_back(std::make_unique_for_overwrite<char[]>(kStack));
+  return stacks[number].get();
 }
 
 inline void Block::enter() {
