@@ -375,16 +375,20 @@ TEST_F(Cache, WhatIsReplacedWhileItIsReadIsNotDamaged) {
   build({"--spec", "0"});
   const fs::path entry = entries().front(), other = sandbox_.folder() / "other";
   std::atomic<bool> ended = false;
+  int replaced = 0;
   std::thread replacing([&] {
-    while (!ended) {
-      fs::copy(entry, other);
-      platform::remove_entry(platform::entries_of(entry.parent_path()).front());
-      fs::rename(other, entry);
+    while (!ended) {  // what cannot be done while a run looks into the store is tried again
+      std::error_code copied, renamed;
+      fs::copy(entry, other, fs::copy_options::recursive | fs::copy_options::overwrite_existing, copied);
+      for (const platform::StoreEntry& each : platform::entries_of(entry.parent_path())) platform::remove_entry(each);
+      fs::rename(other, entry, renamed);
+      if (!copied && !renamed) ++replaced;
     }
   });
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(has(out({"cache", "verify"}), " 0 damaged\n"));
   ended = true;
   replacing.join();
+  EXPECT_GT(replaced, 10);
 }
 
 TEST_F(Cache, WhatWasNotUsedForLongestLeavesAStoreThatGrowsTooLarge) {
