@@ -242,7 +242,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
     {"hangs_if_reused", {.load = [] { served > 0 ? hang() : say_loaded(); }}},
     {"fails_unless_reused", {.load = [] { served > 0 ? say_loaded() : (say(kFailed), leave()); }}},
     {"is_twice_as_fast_if_reused", {.go = [] { pace = served > 0 ? 0.5 : 1, measure(); }}},
-    {"opens_slowly", {.load = [] { ::usleep(served > 0 ? 0 : 60'000), say_loaded(); }}},
+    {"opens_slowly", {.load = [] { ::usleep(served > 0 ? 0 : 250'000), say_loaded(); }}},
     {"fails", {.go = [] { say(kFailed), leave(); }}},
     {"says_its_deadline", {.go = [] { say_deadline(), leave(); }}},
     {"crashes", {.go = [] { ::raise(SIGKILL); }}},
