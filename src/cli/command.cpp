@@ -34,6 +34,8 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 
 }  // namespace
 
+void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
+
 std::int64_t read_whole(const std::string& text, std::int64_t least, std::int64_t most) {
   const auto number = parse_whole(text);
   if (number && *number > most) throw Refused{fmt::format("'{}' is larger than {}", text, most)};
@@ -332,6 +334,10 @@ void Command::finish(const std::vector<std::string>& typed, const std::vector<st
       given_->add({text->name(), is_path(*text), text->repeated, given,
                    text->is_flag() ? std::vector<std::string>() : parsed->results()});
   for (const std::function<void()>& step : steps_) step();
+}
+
+void Command::check_given() const {
+  for (const std::function<void()>& check : checks_) check();
 }
 
 }  // namespace tune::cli

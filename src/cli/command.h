@@ -29,6 +29,8 @@ namespace tune::cli {
 struct Refused {
   std::string text;
 };
+/// Throws Error(bad_input), for options that exclude each other or need another one.
+[[noreturn]] void refuse(const std::string& text);
 /// Takes a value as it was typed. Throws Refused.
 using Read = std::function<void(const std::string& value)>;
 
@@ -158,9 +160,10 @@ class Command {
   void typed(std::vector<std::string>& words) { typed_ = &words; }
   /// Gets what was given.
   void given(Given& given) { given_ = &given; }
-  /// Is called when all is read, in the order of these calls: to refuse what excludes each other by throwing
-  /// Error(bad_input), and to set what follows from what was given.
+  /// Sets what follows from what was given: is called when all is read, in the order of these calls.
   void then(std::function<void()> step) { steps_.push_back(std::move(step)); }
+  /// Refuses what was given, see refuse(): is called after all steps, in the order of these calls.
+  void check(std::function<void()> check) { checks_.push_back(std::move(check)); }
 
  private:
   friend class CommandLine;
@@ -193,12 +196,14 @@ class Command {
   void refuse_unlikely_paths() const;
   /// Once the words are read.
   void finish(const std::vector<std::string>& typed, const std::vector<std::string>& behind_dashes);
+  /// Throws Error(bad_input).
+  void check_given() const;
 
   CLI::App* app_;
   CommandText* text_;
   std::string group_ = "Options";
   std::deque<Declared> declared_;
-  std::vector<std::function<void()>> steps_;
+  std::vector<std::function<void()>> steps_, checks_;
   std::vector<std::string>* behind_dashes_ = nullptr;
   std::vector<std::string>* typed_ = nullptr;
   Given* given_ = nullptr;

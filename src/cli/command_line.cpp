@@ -76,6 +76,7 @@ class CommandLine {
     if (!behind.empty() && !called.text->tunes)
       throw Error(ExitCode::bad_input, "this command runs nothing; drop what stands behind --");
     called.command.finish({argv, argv + argc}, behind);
+    called.command.check_given();
     return called.action;
   }
 

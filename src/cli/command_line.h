@@ -37,7 +37,7 @@ constexpr CommandSpec command_spec(const char* name, const char* help) {
 std::optional<Action> read_command_line(const CommandSpec& tune, std::span<const CommandSpec* const> commands, int argc,
                                         const char* const* argv);
 
-/// Reads the words of a command line of `tune` itself. Throws Error(bad_input).
+/// Reads the words of a command line of `tune` itself, which was checked where it was typed. Throws Error(bad_input).
 void read_words(const std::function<void(Command&)>& bind, const std::vector<std::string>& words);
 
 }  // namespace tune::cli

@@ -89,7 +89,6 @@ TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
     if (word.starts_with(wire::kInputs)) word = below(root, word.substr(wire::kInputs.size())).string();
   TuneOptions options;
   cli::read_words([&](cli::Command& command) { bind_tune(command, options); }, words);
-  add_consequences(options);
   return options;
 }
 

@@ -45,9 +45,8 @@ void bind(cli::Command& command, KokkosOptions& options) {
   command.whole("--pairs", options.pairs, 0, "N", "Runs without and with the result, in turns, to compare them")
       .shows_default();
   command.behind_dashes(options.program);
-  command.then([&options] {
-    if (options.program.empty())
-      throw Error(ExitCode::bad_input, "tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
+  command.check([&options] {
+    if (options.program.empty()) cli::refuse("tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
   });
 }
 

@@ -35,29 +35,26 @@ void bind_audit_group(cli::Command& command, AuditOptions& audit) {
   command.share("--max-regret", audit.max_regret, "Exit with 3 if the mean regret is larger");
 }
 
-[[noreturn]] void refuse(const char* text) { throw Error(ExitCode::bad_input, text); }
-
 void refuse_audit_conflicts(const AuditOptions& audit) {
   if (audit.noise && audit.recordings.empty())
-    refuse("--with-noise is the noise of simulated times; real tunings have their own");
+    cli::refuse("--with-noise is the noise of simulated times; real tunings have their own");
   if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
-    refuse("--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
+    cli::refuse(
+        "--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
   if (audit.tuning.yaml.empty() && audit.tuning.load.command.empty() && audit.recordings.empty())
-    refuse("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
+    cli::refuse("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
 }
 
 void bind(cli::Command& command, AuditOptions& audit) {
   TuneOptions& tuning = audit.tuning;
   tuning.audited = true;
-  bind_audited(command, tuning);
-  bind_audit_group(command, audit);
   command.then([&audit, &tuning] {
     tuning.tune = true;
-    add_consequences(tuning);
-    if (!audit.recordings.empty()) tuning.simulate = audit.recordings.front();
-    refuse_audit_conflicts(audit);
-    refuse_conflicts(tuning);
+    if (!audit.recordings.empty()) tuning.ask_for(Mode::simulate);
   });
+  command.check([&audit] { refuse_audit_conflicts(audit); });
+  bind_audited(command, tuning);
+  bind_audit_group(command, audit);
 }
 
 void audit_recordings(const AuditOptions& audit, std::vector<AuditedShape>& done) {

@@ -18,7 +18,7 @@ using Shapes = std::vector<config::Shape>;
 using MaybeShapes = std::vector<std::optional<config::Shape>>;
 
 /// Whether each block of the output begins with a verdict, which names its shape and model.
-bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.dry_run && !options.build_only; }
+bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.times_nothing(); }
 
 // A shape or model without any spec does not prevent the others from being tuned.
 ExitCode run_one_of_several(const TuneOptions& options, Target& target, const TargetCommand& command) try {

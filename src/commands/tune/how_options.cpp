@@ -12,18 +12,31 @@ void bind_tuning(cli::Command& command, TuneOptions& options, const char* help) 
 
 /// What is done instead of measuring.
 void bind_mode(cli::Command& command, TuneOptions& options) {
-  command.flag("--dry-run,--dryrun", options.dry_run, "List the specs and what prunes the others; run nothing")
+  const auto ask_for = [&options](Mode mode) { return [&options, mode] { options.ask_for(mode); }; };
+  command.flag("--dry-run,--dryrun", ask_for(Mode::dry_run), "List the specs and what prunes the others; run nothing")
       .common()
       .repeats_spec();
   command
-      .flag("--build-only,--build", options.build_only,
+      .flag("--build-only,--build", ask_for(Mode::build_only),
             "Build every spec, run none; list registers, spills, shared memory and occupancy")
       .repeats_spec();
-  command.flag("--probe", options.probe, "Print the device of --backend (default: cpu) as a device file");
-  command.path("--simulate", options.simulate, "FILE", "Answer specs from this recorded run; starts nothing")
+  command.flag("--probe", ask_for(Mode::probe), "Print the device of --backend (default: cpu) as a device file");
+  const auto simulate = [&options](const std::string& recording) {
+    options.simulate = recording;
+    options.ask_for(Mode::simulate);
+  };
+  command.value("--simulate", simulate, "FILE", "Answer specs from this recorded run; starts nothing")
       .files(kRecordings)
       .common()
       .repeats_spec();
+  command.check([&options] {
+    const cli::Given& given = options.given;
+    const bool lists = given("--dry-run"), builds = given("--build-only");
+    if (lists && builds) cli::refuse("--dry-run and --build-only exclude each other");
+    if (options.tune && builds) cli::refuse("--tune and --build-only exclude each other");
+    if (options.mode == Mode::simulate && (lists || builds || given("--probe")))
+      cli::refuse("--simulate excludes --dry-run, --build-only and --probe");
+  });
 }
 
 void bind_search(cli::Command& command, TuneOptions& options) {
@@ -49,6 +62,12 @@ void bind_search(cli::Command& command, TuneOptions& options) {
   command.choice(
       "--clocks", [&search](const std::string&) { search.auto_clocks = true; }, "auto",
       "Measure one spec at some of the values of $device.sm_clock, and search only those near the best by a model");
+  command.check([&options] {
+    if (options.given("--clocks") && options.search.spec)
+      cli::refuse("--spec runs one spec, at its clock; it excludes --clocks");
+    if (options.search.strategy && (options.given("--dry-run") || options.given("--build-only")))
+      cli::refuse("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
+  });
 }
 
 void bind_devices(cli::Command& command, TuneOptions& options) {
@@ -58,11 +77,28 @@ void bind_devices(cli::Command& command, TuneOptions& options) {
       .text("--devices", options.devices, "LIST",
             "GPUs to measure on: indices such as 0,1, a model, or all (default: the first)")
       .repeats_spec();
+  command.check([&options] {
+    if (options.devices && options.mode == Mode::simulate)
+      cli::refuse("--simulate measures on no device; it excludes --devices");
+  });
 }
 
 void bind_models(cli::Command& command, TuneOptions& options) {
   command.flag("--per-device-model", options.per_device_model,
                "Tune for each model of the devices by itself, one after the other, on all devices of it");
+  command.check([&options] {
+    if (!options.per_device_model) return;
+    if (options.mode != Mode::measure)
+      cli::refuse(
+          "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only and --probe "
+          "use one");
+    if (options.devices && *options.devices != "all")
+      cli::refuse("--per-device-model uses all devices; it excludes --devices " + *options.devices);
+    if (options.outputs.tuning_results)
+      cli::refuse(
+          "--tuning_results_file has one best for each size, and --per-device-model finds several; use --output "
+          "PREFIX");
+  });
 }
 
 void bind_processes(cli::Command& command, TuneOptions& options) {
@@ -132,6 +168,14 @@ void bind_finals(cli::Command& command, TuneOptions& options) {
   command.share("--noise", options.demands.noise, "Exit with 5 if the time of the best is known less well than this",
                 "share below 1, such as 2% or 0.02");
   bind_exit_undecided(command, options.exit_undecided);
+  command.check([&options] {
+    if (options.demands.accuracy && !options.tune)
+      cli::refuse("--accuracy says how much slower than the best the winner may be; it goes with --tune");
+    if (options.demands.noise && !options.tune)
+      cli::refuse("--noise says how sure the best is to be; it goes with --tune");
+    if (options.finals.budget && !options.finals.hold)
+      cli::refuse("--no-finals leaves nothing for --finals-budget; drop one of them");
+  });
 }
 
 void bind_baseline(cli::Command& command, TuneOptions& options) {
@@ -142,6 +186,17 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
       .files(kResultFiles);
   command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",
                 "share below 1, such as 3% or 0.03");
+  command.check([&options] {
+    if (options.baseline && (!options.tune || options.mode == Mode::simulate))
+      cli::refuse(
+          "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
+          "runs");
+    if (options.baseline && options.makes_several())
+      cli::refuse(std::string("--baseline is one result, and ") + options.what_makes_several() +
+                  " makes several; compare the runs with tune diff");
+    if (options.threshold && !options.baseline)
+      cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
+  });
 }
 
 void bind_seed(cli::Command& command, TuneOptions& options) {
@@ -154,6 +209,10 @@ void bind_compare(cli::Command& command, TuneOptions& options) {
   command.flag("--compare", options.demands.right_results, "Exit with 3 if a spec's result is wrong");
   command.flag("--compare_wo_tuning", options.compare_alone,
                "The same without --tune, for the specs that a file of --tuning_results_file names");
+  command.check([&options] {
+    if (options.compare_alone && options.tune)
+      cli::refuse("--compare_wo_tuning checks specs without tuning; it excludes --tune and --tuning_results_file");
+  });
 }
 
 void bind_failures(cli::Command& command, TuneOptions& options) {
@@ -163,6 +222,10 @@ void bind_failures(cli::Command& command, TuneOptions& options) {
 
 void bind_fresh(cli::Command& command, TuneOptions& options) {
   command.flag("--fresh", options.fresh, "Measure again what the journal knows; its records are kept");
+  command.check([&options] {
+    if (options.fresh && options.mode != Mode::measure)
+      cli::refuse("--fresh measures again; --simulate, --dry-run, --build-only and --probe measure nothing");
+  });
 }
 
 void bind_device_file(cli::Command& command, TuneOptions& options) {
@@ -171,6 +234,12 @@ void bind_device_file(cli::Command& command, TuneOptions& options) {
             "Take the device from this file, or by a name such as h100, in dry runs, --build-only and --simulate")
       .files(kYamlFiles)
       .repeats_spec();
+  command.check([&options] {
+    if (options.device_file && (options.mode == Mode::measure || options.mode == Mode::probe))
+      cli::refuse(
+          "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
+          "it");
+  });
 }
 
 void bind_arch(cli::Command& command, TuneOptions& options) {
@@ -178,6 +247,10 @@ void bind_arch(cli::Command& command, TuneOptions& options) {
       .text("--arch", options.arch, "NAME",
             "Build or list for this architecture, such as sm_90a; with --build-only, --dry-run")
       .repeats_spec();
+  command.check([&options] {
+    if (options.arch && !options.times_nothing())
+      cli::refuse("--arch goes with --build-only and --dry-run; measuring is done on the device's own");
+  });
 }
 
 void bind_built(cli::Command& command, TuneOptions& options) {
@@ -186,6 +259,16 @@ void bind_built(cli::Command& command, TuneOptions& options) {
             "Build nothing: run the specs that --build-only or an earlier run has built")
       .for_agents();
   command.flag("--clear-cache", options.clear_cache, "Empty the build store first, so that everything is built again");
+  command.check([&options] {
+    const std::string builds_nothing = "--run-only builds nothing; it excludes ";
+    if (options.run_only && options.given("--build-only")) cli::refuse(builds_nothing + "--build-only");
+    if (options.run_only && options.clear_cache)
+      cli::refuse(builds_nothing + "--clear-cache, which leaves nothing to run");
+    if (options.clear_cache && options.mode != Mode::measure && options.mode != Mode::build_only)
+      cli::refuse(
+          "--clear-cache empties the build store for a run that builds; --dry-run, --simulate and --probe build "
+          "nothing");
+  });
 }
 
 void bind_store(cli::Command& command, StoreOptions& store) {
@@ -201,7 +284,26 @@ void bind_store(cli::Command& command, StoreOptions& store) {
 
 constexpr const char* kNoTime = "no time above 0";
 
-void bind_cluster(cli::Command& command, exec::ClusterRules& cluster) {
+void check_cluster(const TuneOptions& options) {
+  const exec::LauncherRules& launcher = options.cluster.launcher;
+  if (!options.on_agents()) {
+    if (!launcher.hosts.empty()) cli::refuse("--hosts are for --launcher ssh; give that too");
+    if (launcher.agents > 0) cli::refuse("--agents are what a --launcher command starts; give that too");
+    if (options.given("--listen"))
+      cli::refuse("--listen is for the agents of --launcher; give that too (a page is served by --live)");
+    return;
+  }
+  if (options.mode != Mode::measure)
+    cli::refuse("--launcher starts agents that measure; --dry-run, --build-only, --probe and --simulate need none");
+  if (std::ranges::count(launcher.hosts, "") > 0) cli::refuse("--hosts has an empty name; write --hosts node1,node2");
+  auto hosts = launcher.hosts;
+  std::ranges::sort(hosts);
+  if (const auto twice = std::ranges::adjacent_find(hosts); twice != hosts.end())
+    cli::refuse("--hosts names " + *twice + " twice; one agent has all devices of its machine");
+}
+
+void bind_cluster(cli::Command& command, TuneOptions& options) {
+  exec::ClusterRules& cluster = options.cluster;
   command.group("Several machines");
   command.text("--launcher", cluster.launcher.launcher, "slurm|ssh|COMMAND",
                "Run on several machines: slurm, ssh, or a command with {agent} that starts agents");
@@ -221,6 +323,7 @@ void bind_cluster(cli::Command& command, exec::ClusterRules& cluster) {
       .seconds("--agent-timeout", cluster.silence_seconds,
                "Seconds of silence after which an agent is lost, and its specs go to others", kNoTime)
       .shows_default();
+  command.check([&options] { check_cluster(options); });
 }
 
 }  // namespace
@@ -243,7 +346,7 @@ void bind_how(cli::Command& command, TuneOptions& options) {
   bind_arch(command, options);
   bind_built(command, options);
   bind_store(command, options.store);
-  bind_cluster(command, options.cluster);
+  bind_cluster(command, options);
 }
 
 void bind_how_audited(cli::Command& command, TuneOptions& options) {

@@ -12,6 +12,23 @@ constexpr const char* kDefaultFile = "gemm.yaml";
 
 // What to tune.
 
+void check_files(const TuneOptions& options) {
+  for (auto yaml = options.yaml.begin(); yaml != options.yaml.end(); ++yaml) {
+    const auto same = [&](const std::filesystem::path& other) {
+      std::error_code ignored;
+      return other == *yaml || std::filesystem::equivalent(other, *yaml, ignored);
+    };
+    if (std::any_of(options.yaml.begin(), yaml, same)) cli::refuse("--yaml " + yaml->string() + " is given twice");
+  }
+  if (!options.names_nothing()) return;
+  if (!options.takes_shipped_file())
+    cli::refuse("there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
+  if (options.on_agents())
+    cli::refuse("this folder has no gemm.yaml; with --launcher, give the tuning file with --yaml FILE");
+  if (options.load.backend == Backend::program)
+    cli::refuse("this folder has no gemm.yaml; give the tuning file of the program with --yaml FILE");
+}
+
 void bind_files(cli::Command& command, TuneOptions& options) {
   config::LoadOptions& load = options.load;
   command.group("What to tune");
@@ -25,6 +42,7 @@ void bind_files(cli::Command& command, TuneOptions& options) {
   command.list("--add-param", load.new_params, "NAME:V", "Add a parameter that the file does not have").repeats_spec();
   command.list("--filter", options.filters, "NAME=V", "Only specs with this value; values of one name are alternatives")
       .common();
+  command.check([&options] { check_files(options); });
 }
 
 void bind_spec(cli::Command& command, TuneOptions& options) {
@@ -38,6 +56,11 @@ void bind_spec(cli::Command& command, TuneOptions& options) {
   };
   command.value("--partition", partition, "I:N",
                 "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs");
+  command.check([&options] {
+    if (options.partition && options.search.spec) cli::refuse("--spec runs one spec; it excludes --partition");
+    if (options.partition && options.mode == Mode::simulate)
+      cli::refuse("--simulate and --partition exclude each other: a recording is answered as a whole");
+  });
 }
 
 void bind_problem(cli::Command& command, TuneOptions& options) {
@@ -56,6 +79,10 @@ void bind_configuration(cli::Command& command, TuneOptions& options) {
       .text("--config_str", options.load.configuration, "TEXT",
             "Only the configuration of tune_gemm's text: M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2")
       .repeats_spec();
+  command.check([&options] {
+    if (options.load.configuration && options.shapes)
+      cli::refuse("--config_str is one configuration of one problem; it excludes --shapes");
+  });
 }
 
 void bind_shapes(cli::Command& command, TuneOptions& options) {
@@ -68,6 +95,28 @@ void bind_shapes(cli::Command& command, TuneOptions& options) {
   };
   command.value("--backend", backend, "auto|cuda|hip|cpu|program", "What runs the kernel, instead of the file's")
       .repeats_spec();
+  command.check([&options] {
+    if (options.shapes && options.mode == Mode::simulate)
+      cli::refuse("--simulate and --shapes exclude each other: a recording is of one problem");
+    if (options.shapes && (options.load.m || options.load.n || options.load.k))
+      cli::refuse("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
+    if (options.mode == Mode::probe && options.load.backend == Backend::automatic)
+      cli::refuse("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+  });
+}
+
+void check_tuned_command(const TuneOptions& options) {
+  if (options.load.command.empty()) return;
+  if (!options.yaml.empty())
+    cli::refuse("what stands behind -- is the command to tune, and " + options.yaml.front().string() +
+                " is a tuning file; give one of them (in a tuning file, run: is the command)");
+  if (options.mode == Mode::simulate) cli::refuse("--simulate runs nothing; it excludes a command behind --");
+  if (options.mode == Mode::build_only)
+    cli::refuse("--build-only builds, and a command behind -- is not built; use --dry-run");
+  if (options.mode == Mode::probe) cli::refuse("--probe describes a device; it excludes a command behind --");
+  const std::optional<Backend>& backend = options.load.backend;
+  if (backend && *backend != Backend::automatic && *backend != Backend::program)
+    cli::refuse("a command behind -- is a program; drop --backend " + std::string(to_text(*backend)));
 }
 
 void bind_programs(cli::Command& command, TuneOptions& options) {
@@ -90,13 +139,39 @@ void bind_programs(cli::Command& command, TuneOptions& options) {
               "Run the program under a profiler, which writes PREFIX-profile-N for each spec N")
       .repeats_spec();
   command.behind_dashes(load.command);
+  command.check([&options] { check_tuned_command(options); });
 }
 
 // What comes out.
 
+/// best.csv means the files best.*.
+void split_output(TuneOptions& options) {
+  results::OutputRules& outputs = options.outputs;
+  if (!outputs.prefix) return;
+  const std::string ending = outputs.prefix->extension();
+  options.output_is_best = ending == ".yaml" || ending == ".yml";
+  if (options.output_is_best) outputs.best_ending = ending;
+  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") outputs.prefix->replace_extension();
+}
+
+void check_output(const TuneOptions& options) {
+  if (!options.outputs.prefix) return;
+  const std::filesystem::path& prefix = *options.outputs.prefix;
+  const std::string last = prefix.filename().string();
+  if (last.empty() || last == "." || last == "..")
+    cli::refuse("--output '" + prefix.string() + "' is a folder; add what the files' names begin with, such as " +
+                (prefix / "best").string());
+  if (options.output_is_best && !options.tune && !options.times_nothing())
+    cli::refuse("--output " + prefix.string() + options.outputs.best_ending +
+                " is the file of the best spec, which is written with --tune; without it give --output " +
+                prefix.string() + ".csv");
+}
+
 void bind_output(cli::Command& command, TuneOptions& options, const char* help) {
   command.group("What comes out");
   command.path("--output,-o", options.outputs.prefix, "PREFIX", help).common();
+  command.then([&options] { split_output(options); });
+  command.check([&options] { check_output(options); });
 }
 
 void bind_other_formats(cli::Command& command, TuneOptions& options) {
@@ -111,6 +186,12 @@ void bind_other_formats(cli::Command& command, TuneOptions& options) {
             "Append every spec to this Kernel Tuner cache file, for ktdashboard")
       .files({"json"});
   command.path("--t4", outputs.t4, "FILE", "Write the results in the T4 format").files({"json"});
+  command.check([&options] {
+    if (options.outputs.tuning_results && options.mode == Mode::simulate)
+      cli::refuse("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
+    if (options.outputs.kbench && !options.outputs.prefix)
+      cli::refuse("--kbench-files are named after --output; give --output PREFIX too");
+  });
 }
 
 void bind_color(cli::Command& command, TerminalOptions& terminal) {
@@ -120,6 +201,22 @@ void bind_color(cli::Command& command, TerminalOptions& terminal) {
   };
   command.choice("--color", color, "auto|always|never",
                  "Whether the output is coloured (default: auto, which is on a terminal, unless NO_COLOR is set)");
+}
+
+void check_copies(const TuneOptions& options) {
+  std::error_code ignored;
+  const std::filesystem::path& keep = options.measure.keep;
+  if (!keep.empty() && std::filesystem::exists(keep, ignored) && !std::filesystem::is_directory(keep, ignored))
+    cli::refuse("--keep " + keep.string() + " is a file; give the name of a folder");
+  if (options.artifact && options.mode != Mode::measure)
+    cli::refuse(
+        "--artifact copies what was built for the best spec; --simulate, --dry-run, --build-only and --probe find "
+        "none");
+  if (options.live && options.mode != Mode::measure)
+    cli::refuse("--live shows a run that measures; for what is recorded there is tune report RUN --live PORT");
+  if (options.live && options.makes_several())
+    cli::refuse(std::string("--live shows one run, and ") + options.what_makes_several() +
+                " makes several; use tune report RUN... --live PORT beside it");
 }
 
 void bind_copies(cli::Command& command, TuneOptions& options) {
@@ -132,21 +229,12 @@ void bind_copies(cli::Command& command, TuneOptions& options) {
                "Copy what was built for the best spec (.cubin, .hsaco, .so) here");
   bind_live(command, options.live,
             "Serve a page that shows the run while it goes on, to this machine unless ADDRESS is given");
+  command.check([&options] { check_copies(options); });
 }
 
 void bind_progress(cli::Command& command, TerminalOptions& terminal) {
   command.flag("--quiet,-q", terminal.quiet, "No progress; results only").common();
   command.flag("--verbose,-v", terminal.verbose, "Log what every process does, on stderr");
-}
-
-/// best.csv means the files best.*.
-void split_output(TuneOptions& options) {
-  results::OutputRules& outputs = options.outputs;
-  if (!outputs.prefix) return;
-  const std::string ending = outputs.prefix->extension();
-  options.output_is_best = ending == ".yaml" || ending == ".yml";
-  if (options.output_is_best) outputs.best_ending = ending;
-  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") outputs.prefix->replace_extension();
 }
 
 }  // namespace
@@ -171,6 +259,7 @@ void bind_tune(cli::Command& command, TuneOptions& options) {
   bind_progress(command, options.terminal);
   command.typed(options.typed);
   command.given(options.given);
+  command.then([&options] { add_consequences(options); });
 }
 
 void bind_audited(cli::Command& command, TuneOptions& options) {
@@ -184,6 +273,7 @@ void bind_audited(cli::Command& command, TuneOptions& options) {
   bind_progress(command, options.terminal);
   command.typed(options.typed);
   command.given(options.given);
+  command.then([&options] { add_consequences(options); });
 }
 
 void TuneOptions::choose_devices(std::optional<std::string> chosen) {
@@ -197,11 +287,10 @@ void TuneOptions::reseed(std::uint64_t seed) {
 }
 
 void add_consequences(TuneOptions& options) {
-  split_output(options);
   // The commands of tune_gemm do not say that they tune, and name no tuning file.
   const bool one_spec = options.search.spec || options.load.configuration;
   const bool of_tune_gemm = options.takes_shipped_file() && !one_spec && !options.compare_alone;
-  if ((options.outputs.tuning_results || of_tune_gemm) && !options.dry_run && !options.build_only) {
+  if ((options.outputs.tuning_results || of_tune_gemm) && !options.times_nothing()) {
     options.tune = true;
     options.given.set("--tune");
   }
@@ -212,7 +301,7 @@ void add_consequences(TuneOptions& options) {
   }
   if (options.run_only) options.keep_going = true;  // that the first are not built says nothing of the others
   if (!options.given("--jobs")) options.measure.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  options.search.in_mesh_order = options.dry_run || options.build_only;
+  options.search.in_mesh_order = options.times_nothing();
   options.search.default_first = options.tune;
   options.search.auto_clocks = options.search.auto_clocks && !options.search.in_mesh_order;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -32,6 +33,9 @@ struct StoreOptions {
   std::optional<std::int64_t> limit;  ///< bytes
 };
 
+/// What `tune` does. Where several are asked for, it is the last of these.
+enum class Mode { measure, build_only, dry_run, probe, simulate };
+
 /// What `tune` itself is told. Where a part of a run has settings of its own, they are a member; the command line sets
 /// those of their fields that are for the user. docs/options.md says what each option means.
 struct TuneOptions {
@@ -43,9 +47,10 @@ struct TuneOptions {
   std::optional<std::filesystem::path> shapes;
 
   // What is done.
-  bool tune = false, dry_run = false, build_only = false, probe = false;
-  std::optional<std::filesystem::path> simulate;
-  bool audited = false;  ///< one of several tunings of the same, each as if it were the only one
+  Mode mode = Mode::measure;
+  bool tune = false;
+  std::filesystem::path simulate;  ///< the recorded run
+  bool audited = false;            ///< one of several tunings of the same, each as if it were the only one
 
   // How.
   tuning::SearchRules search;
@@ -84,12 +89,19 @@ struct TuneOptions {
 
   /// Whether the command line says which problems are tuned for.
   bool names_sizes() const { return shapes || load.m || load.n || load.k || load.configuration; }
-  /// Whether it gives sizes as commands of tune_gemm do, which name no tuning file. A shipped one stands for it.
-  bool takes_shipped_file() const {
-    return names_sizes() && yaml.empty() && load.command.empty() && !simulate && !probe;
+  /// Whether something is to be tuned, and the command line does not say what.
+  bool names_nothing() const {
+    return yaml.empty() && load.command.empty() && mode != Mode::probe && mode != Mode::simulate;
   }
+  /// Whether it gives sizes as commands of tune_gemm do, which name no tuning file. A shipped one stands for it.
+  bool takes_shipped_file() const { return names_sizes() && names_nothing(); }
   /// Whether several tunings follow one another, with one journal.
   bool makes_several() const { return shapes || per_device_model; }
+  /// Of those that it makes, the option that asks for it.
+  const char* what_makes_several() const { return shapes ? "--shapes" : "--per-device-model"; }
+  /// Whether specs are listed or built, and none is timed.
+  bool times_nothing() const { return mode == Mode::dry_run || mode == Mode::build_only; }
+  void ask_for(Mode asked) { mode = std::max(mode, asked); }
   bool on_agents() const { return given("--launcher"); }
   /// Changes what the command line says, for this run and what is repeated of it.
   void choose_devices(std::optional<std::string> chosen);
@@ -100,9 +112,7 @@ struct TuneOptions {
 void bind_tune(cli::Command& command, TuneOptions& options);
 /// Those of a tuning that `tune audit` repeats.
 void bind_audited(cli::Command& command, TuneOptions& options);
-/// Sets what follows from the options that are given.
+/// Sets what follows from the options that are given, as both do once all are read.
 void add_consequences(TuneOptions& options);
-/// Throws Error(bad_input) for options that exclude each other, that need another one, or whose files clash.
-void refuse_conflicts(const TuneOptions& options);
 
 }  // namespace tune::commands

@@ -45,7 +45,7 @@ tuning::GridRules grid_rules(const TuneOptions& options) {
   rules.file = name_of_input(options);
   rules.one_spec = options.search.spec.has_value();
   rules.bounded = options.search.max_evals || options.search.time_budget;
-  rules.may_sample = rules.one_spec || (rules.bounded && !options.dry_run);
+  rules.may_sample = rules.one_spec || (rules.bounded && options.mode != Mode::dry_run);
   rules.wants_default = options.tune;
   // Of a list of sizes the sizes are divided.
   if (options.partition && !options.shapes) {
@@ -58,7 +58,9 @@ tuning::GridRules grid_rules(const TuneOptions& options) {
 tuning::MachineRules machine_rules(const TuneOptions& options, const results::Outputs& outputs) {
   using Need = tuning::MachineRules::Need;
   tuning::MachineRules rules;
-  rules.need = options.build_only ? Need::compiler : options.dry_run ? Need::names : Need::device;
+  rules.need = options.mode == Mode::build_only ? Need::compiler
+               : options.mode == Mode::dry_run  ? Need::names
+                                                : Need::device;
   rules.journal = outputs.journal;
   rules.device_file = device_file(options);
   rules.known_devices = folder_of_devices();

@@ -16,12 +16,6 @@
 namespace tune::commands {
 namespace {
 
-void bind(cli::Command& command, TuneOptions& options) {
-  bind_tune(command, options);
-  command.then([&options] { add_consequences(options); });
-  command.then([&options] { refuse_conflicts(options); });
-}
-
 // What other users have in a shared store stays.
 void empty_store(const platform::StorePlaces& places) {
   std::error_code ignored;
@@ -34,14 +28,14 @@ void empty_store(const platform::StorePlaces& places) {
 
 ExitCode run_mode(const TuneOptions& given) {
   const TuneOptions options = with_tuning_file(given);
-  if (options.simulate) return simulate(options);
-  if (options.probe) return probe(options);
+  if (options.mode == Mode::simulate) return simulate(options);
+  if (options.mode == Mode::probe) return probe(options);
   if (const std::string text = platform::folders_used_instead();
       !text.empty() && !(options.outputs.prefix && options.store.store))
     print_wrapped("note: " + text);
-  if (options.dry_run) return dry_run(options);
+  if (options.mode == Mode::dry_run) return dry_run(options);
   if (options.clear_cache) empty_store(store_places(options.store));
-  if (options.build_only) return for_each_target(options, build_only);
+  if (options.mode == Mode::build_only) return for_each_target(options, build_only);
   return tune_all(options);
 }
 
@@ -52,7 +46,7 @@ ExitCode run(const TuneOptions& options) {
 
 }  // namespace
 
-extern const cli::CommandSpec kTune = cli::command_spec<TuneOptions, bind, run>(
+extern const cli::CommandSpec kTune = cli::command_spec<TuneOptions, bind_tune, run>(
     "tune",
     "Finds the fastest parameters of a CUDA, HIP or CPU kernel or of a program: builds, checks and times every "
     "combination of their values, and ranks them.");

@@ -28,7 +28,7 @@ bool sizes_choose(const TuneOptions& options, const recording::Recording& record
 }
 
 results::RecordedPlanRules plan_rules(const TuneOptions& options, const recording::Recording& recording) {
-  results::RecordedPlanRules rules = {*options.simulate, options.yaml, options.load, device_file(options)};
+  results::RecordedPlanRules rules = {options.simulate, options.yaml, options.load, device_file(options)};
   rules.load.state.reset();  // the recorded times are of a state of their own
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
@@ -48,14 +48,14 @@ recording::Recording chosen_recording(const TuneOptions& options, std::string& n
   if (options.yaml.empty()) {
     if (options.load.m && options.load.n && options.load.k)
       return recording::read_run(
-          *options.simulate, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
-    recording::Recording recording = recording::read_run(*options.simulate, {{}, true});
+          options.simulate, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
+    recording::Recording recording = recording::read_run(options.simulate, {{}, true});
     if (sizes_choose(options, recording))
       throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
     note = other_problems_note(recording, recording.problems);
     return recording;
   }
-  std::vector<recording::Recording> recordings = recording::read_recordings(*options.simulate);
+  std::vector<recording::Recording> recordings = recording::read_recordings(options.simulate);
   if (recordings.size() > 1) {
     recording::Recording of_any_problem = recordings.back();
     of_any_problem.problem.clear();
@@ -76,7 +76,7 @@ results::Outputs outputs_of(const TuneOptions& options) {
   rules.journal = false;
   results::Outputs outputs(rules);
   std::vector<std::filesystem::path> inputs = options.yaml;
-  inputs.push_back(*options.simulate);
+  inputs.push_back(options.simulate);
   outputs.must_not_be(inputs);
   return outputs;
 }

@@ -27,8 +27,8 @@ config::Loaded load_for(const TuneOptions& options, const std::optional<config::
   config::LoadOptions load_rules = options.load;
   load_rules.shape = shape;
   if (options.outputs.prefix) load_rules.profile = options.outputs.prefix->string() + suffix;
-  if (!options.dry_run && !options.build_only) load_rules.run_seconds = options.measure.deadlines.run.count();
-  load_rules.file_must_exist = !options.dry_run;
+  if (!options.times_nothing()) load_rules.run_seconds = options.measure.deadlines.run.count();
+  load_rules.file_must_exist = options.mode != Mode::dry_run;
   load_rules.present = [&](Backend backend) { return machine.present(backend); };
   load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
   load_rules.probe = [&](Backend backend) { return machine.device(backend); };
@@ -104,7 +104,7 @@ Target::Target(const TuneOptions& options, exec::Workers& its_workers, const std
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
   if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
-  if (!options.dry_run) require_programs(loaded.plan);
+  if (options.mode != Mode::dry_run) require_programs(loaded.plan);
   if (options.artifact)
     outputs.artifact = results::artifact_file(*options.artifact, plan(), file_suffix(shape, model), hello().device);
   outputs.must_not_be(input_files(options, loaded.plan));

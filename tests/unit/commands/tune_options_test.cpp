@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/command_line.h"
+#include "commands/commands.h"
 #include "commands/tune/default_file.h"
 #include "commands/tune/options.h"
 
@@ -89,23 +90,18 @@ TEST(TuneOptions, AreRepeatedAsTheyWereGivenAndNotByDefault) {
   EXPECT_EQ(read({"--keep", "k"}).given.words(Repeated::for_spec), Words{});
 }
 
-/// As a command line of `tune` is read.
-TuneOptions understood(const Words& words) {
-  TuneOptions options = read(words);
-  commands::add_consequences(options);
-  commands::refuse_conflicts(options);
-  return options;
-}
-
+/// Why `tune` does not begin with these words.
 std::string refusal(const Words& words) try {
-  understood(words);
+  std::vector<const char*> all = {"tune"};
+  for (const std::string& word : words) all.push_back(word.c_str());
+  commands::read_command_line(static_cast<int>(all.size()), all.data());
   return "";
 } catch (const Error& error) {
   return error.what();
 }
 
 TEST(TuneOptions, AreRepeatedAsTheyAreNow) {
-  TuneOptions options = understood({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
+  TuneOptions options = read({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
   EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--tune", "--devices", "all"}))
       << "--tune follows from the results file";
   options.choose_devices("small card");
@@ -131,13 +127,13 @@ TEST(TuneOptions, ThatExcludeEachOtherDoSoInEveryMode) {
 }
 
 TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
-  EXPECT_EQ(refusal({"--yaml"}), "--yaml: 1 required FILE missing");
-  EXPECT_EQ(refusal({"--jobs", "3000000000"}), "--jobs: '3000000000' is larger than 2147483647");
-  EXPECT_EQ(refusal({"--jobs", "0"}), "--jobs: '0' is not a whole number above 0");
-  EXPECT_EQ(refusal({"--exit-undecided", "126"}), "--exit-undecided: Value 126 not in range 0 to 125");
-  EXPECT_EQ(refusal({"--agents-within", "0"}), "--agents-within: '0' is no time above 0");
-  EXPECT_EQ(refusal({"--timeout-run", "x"}), "--timeout-run: 'x' is not a positive number");
-  EXPECT_EQ(refusal({"--isolation", "none"}), "--isolation: none not in {spec,auto,device}");
+  EXPECT_EQ(refusal({"--yaml"}), "--yaml: 1 required FILE missing; see tune --help");
+  EXPECT_EQ(refusal({"--jobs", "3000000000"}), "--jobs: '3000000000' is larger than 2147483647; see tune --help");
+  EXPECT_EQ(refusal({"--jobs", "0"}), "--jobs: '0' is not a whole number above 0; see tune --help");
+  EXPECT_EQ(refusal({"--exit-undecided", "126"}), "--exit-undecided: Value 126 not in range 0 to 125; see tune --help");
+  EXPECT_EQ(refusal({"--agents-within", "0"}), "--agents-within: '0' is no time above 0; see tune --help");
+  EXPECT_EQ(refusal({"--timeout-run", "x"}), "--timeout-run: 'x' is not a positive number; see tune --help");
+  EXPECT_EQ(refusal({"--isolation", "none"}), "--isolation: none not in {spec,auto,device}; see tune --help");
 }
 
 TEST(TuneOptions, OneOptionMayHaveSeveralObjectives) {
@@ -159,13 +155,13 @@ TEST(TuneOptions, AShippedFileIsForItsDevice) {
 }
 
 TEST(TuneOptions, SizesWithoutATuningFileAreTuned) {
-  EXPECT_TRUE(understood({"-m", "16"}).tune);
-  EXPECT_TRUE(understood({"--gemm_size_file", "s.yaml", "--compare"}).tune);
+  EXPECT_TRUE(read({"-m", "16"}).tune);
+  EXPECT_TRUE(read({"--gemm_size_file", "s.yaml", "--compare"}).tune);
   for (const Words& words :
        {Words{"--gemm_size_file", "s.yaml", "--compare_wo_tuning"}, Words{"-m", "16", "--spec", "3"},
         Words{"--config_str", "M16_BM64"}, Words{"-m", "16", "--dry-run"}, Words{"-m", "16", "--build-only"},
         Words{"-m", "16", "--yaml", "g.yaml"}})
-    EXPECT_FALSE(understood(words).tune) << words[2];
+    EXPECT_FALSE(read(words).tune) << words[2];
 }
 
 }  // namespace
