@@ -93,6 +93,18 @@ std::string define_of_problem(const std::string& macro) {
   return "";
 }
 
+bool is_leading_dimension(const std::string& name) {
+  const std::string text = in_lower_case(name);
+  return text == "ld" || text == "lda" || text == "ldb" || text == "ldc" || text == "ldd" ||
+         text.find("stride") != std::string::npos || text.find("pitch") != std::string::npos;
+}
+
+bool is_small(const std::string& name) {
+  static const std::set<std::string> kSmall = {"radius", "pad",  "steps",   "iterations", "iters",
+                                               "taps",   "halo", "repeats", "order",      "window"};
+  return kSmall.contains(in_lower_case(name));
+}
+
 bool is_thread_count(const std::string& name) {
   const std::string text = in_lower_case(name);
   return text == "threads" || text == "num_threads" || text == "nthreads" || text == "n_threads";

@@ -30,6 +30,10 @@ bool is_number(const std::string& text);
 std::optional<std::int64_t> whole_number(std::string text);
 /// `type_a` of the macros `type_a` and `type_a_bf16`, which the problem of a tuning file defines; empty: it is another.
 std::string define_of_problem(const std::string& macro);
+/// Whether it is called as the distance between rows or columns.
+bool is_leading_dimension(const std::string& name);
+/// Whether it is called as a whole number that says how much is done rather than how large the data is.
+bool is_small(const std::string& name);
 /// Whether it is called as what says with how many threads a kernel for the CPU runs.
 bool is_thread_count(const std::string& name);
 

@@ -1,0 +1,122 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "commands/init/draft_writer.h"
+
+namespace tune::commands {
+
+const char* DraftWriter::layout(std::size_t buffer, char of_columns) const {
+  return indexing_.stride_of(buffers_[buffer]->name) == size_named(of_columns) ? "col" : "row";
+}
+
+void DraftWriter::write_gemm() {
+  std::array<Elements, 3> types;
+  for (std::size_t i = 0; i < 3; ++i) types[i] = elements_of_buffer(*buffers_[i]);
+  line("problem:");
+  guessed(fmt::format("  gemm: {{m: 1024, n: 1024, k: 1024, a: {}, b: {}, c: {}, layout: {{a: {}, b: {}, c: {}}}{}}}",
+                      types[0].type, types[1].type, types[2].type, layout(0, 'm'), layout(1, 'k'), layout(2, 'm'),
+                      has_argument("beta") ? ", alpha: 1, beta: 1" : ""),
+          "the sizes, and C = A B; put what you run");
+}
+
+std::int64_t DraftWriter::default_size(const std::string& name) const {
+  if (is_small(name)) return 8;
+  if (in_lower_case(name).find("bins") != std::string::npos) return 256;
+  const auto large = std::ranges::count_if(sizes_, [](const std::string& each) { return !is_small(each); });
+  if (large <= 1) return request_->for_gpu ? 1 << 24 : 1 << 18;
+  if (large == 2) return request_->for_gpu ? 4096 : 512;
+  return large == 3 && request_->for_gpu ? 256 : 64;
+}
+
+std::string DraftWriter::count_of(const KernelArgument& buffer) const {
+  std::vector<std::string> factors;
+  std::set<std::string> of_it = indexing_.sizes_of(buffer.name);
+  for (const std::string& size : sizes_)
+    if (of_it.contains(size)) factors.push_back(size);
+  if (factors.empty())
+    for (const std::string& size : sizes_)
+      if (!is_small(size)) factors.push_back(size);
+  const int lanes = elements_of_buffer(buffer).lanes;
+  if (lanes > 1) factors.insert(factors.begin(), std::to_string(lanes));
+  return factors.empty() ? "1048576" : fmt::format("{}", fmt::join(factors, "*"));
+}
+
+const char* DraftWriter::role_of(const KernelArgument& buffer, const Indexing& indexing) {
+  if (buffer.is_const) return "in";
+  return indexing.is_read(buffer.name) ? "inout" : "out";
+}
+
+void DraftWriter::write_problem() {
+  if (is_gemm_) return write_gemm();
+  line("problem:");
+  line("  custom:");
+  std::vector<std::string> sizes;
+  for (const std::string& size : sizes_) sizes.push_back(fmt::format("{}: {}", size, default_size(size)));
+  if (sizes_.empty()) sizes.emplace_back("n: 1048576");
+  guessed(fmt::format("    sizes: {{{}}}", fmt::join(sizes, ", ")), "put the sizes that you run");
+  line("    buffers:");
+  std::vector<std::pair<int, std::string>> bytes;  // of elements that are as many
+  static const std::map<std::string, int> kBytes = {{"f64", 8},  {"f32", 4}, {"s32", 4},  {"f16", 2},
+                                                    {"bf16", 2}, {"s8", 1},  {"e4m3", 1}, {"e5m2", 1}};
+  for (const KernelArgument* buffer : buffers_) {
+    const Elements elements = elements_of_buffer(*buffer);
+    const std::string count = count_of(*buffer), role = role_of(*buffer, indexing_);
+    guessed(
+        fmt::format("      - {{name: {}, type: {}, count: {}, role: {}}}", buffer->name, elements.type, count, role),
+        elements.is_guess ? fmt::format("the count, and the type of {}", buffer->type) : "the count");
+    const auto same = std::ranges::find_if(bytes, [&](const auto& each) { return each.second == count; });
+    const int moved = kBytes.at(elements.type) * (role == "inout" ? 2 : 1);
+    if (same == bytes.end())
+      bytes.emplace_back(moved, count);
+    else
+      same->first += moved;
+  }
+  std::vector<std::string> terms;
+  for (const auto& [factor, count] : bytes) terms.push_back(fmt::format("{}*{}", factor, count));
+  guessed(fmt::format("    bytes: {}", fmt::join(terms, " + ")), "each buffer is read or written once");
+  write_reference();
+}
+
+bool DraftWriter::uses_parameters(const Kernel& kernel) const {
+  return std::ranges::any_of(kernel.body, [&](const Token& token) { return has_macro(token.text); });
+}
+
+const Kernel* DraftWriter::reference_kernel() const {
+  const auto same = [&](const Kernel& each) {
+    return each.name != kernel_->name && each.has_c_linkage && !uses_parameters(each) &&
+           std::ranges::equal(each.arguments, kernel_->arguments, [](const KernelArgument& a, const KernelArgument& b) {
+             return a.name == b.name && a.is_pointer == b.is_pointer;
+           });
+  };
+  const auto found = std::ranges::find_if(source_->kernels, same);
+  return found == source_->kernels.end() ? nullptr : &*found;
+}
+
+void DraftWriter::write_reference() {
+  const Kernel* reference = reference_kernel();
+  if (reference == nullptr)
+    return guessed("    reference: {spec: " + first_values() + "}",
+                   "this spec is right; a simple kernel would be surer");
+  if (!request_->for_gpu)
+    return guessed(fmt::format("    reference: {{kernel: {}, args: {}}}", reference->name, arguments("1")),
+                   "it computes the same");
+  const Indexing indexing(*source_, *reference);
+  std::vector<std::string> grid, block;
+  const int used = dimensions_of(indexing);
+  for (int d = 0; d < used; ++d) {
+    const Indexing::Dimension& dimension = indexing.dimensions()[static_cast<std::size_t>(d)];
+    const std::string threads = used == 1 ? "256" : d == 0 ? "32" : d == 1 ? "8" : "1";
+    block.push_back(dimension.has_threads
+                        ? (dimension.threads.empty() || !is_number(dimension.threads) ? threads : dimension.threads)
+                        : "1");
+    grid.push_back(grid_of(dimension, d, block.back()));
+  }
+  guessed(fmt::format("    reference: {{kernel: {}, grid: [{}], block: [{}], args: {}}}", reference->name, quoted(grid),
+                      fmt::join(block, ", "), arguments()),
+          "it computes the same, and its launch");
+}
+
+}  // namespace tune::commands
