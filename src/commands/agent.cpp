@@ -92,11 +92,13 @@ TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
   return options;
 }
 
-std::optional<config::Shape> shape_for(const wire::PlanOrder& order, const fs::path& root) {
-  if (order.shape.empty()) return std::nullopt;
+Job job_for(const TuneOptions& options, const wire::PlanOrder& order, const fs::path& root) {
+  Job job(options);
+  if (order.shape.empty()) return job;
   const fs::path file = root / "shape.yaml";
   platform::write_file(file, order.shape);
-  return config::read_shapes(file).shapes.front();
+  job.load.shape = config::read_shapes(file).shapes.front();
+  return job;
 }
 
 /// A plan of the driver, read on this machine as a run of its own would read it.
@@ -105,7 +107,7 @@ class Work : public exec::AgentWork {
   Work(const wire::PlanOrder& order, const exec::AgentFiles& files, exec::Workers& workers)
       : root_(write_inputs(order, files, scratch_.folder())),
         options_(options_for(order, root_)),
-        target_(options_, workers, shape_for(order, root_)),
+        target_(options_, workers, job_for(options_, order, root_)),
         requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
 
   const exec::RequestFactory& requests() const override { return requests_; }

@@ -24,6 +24,7 @@ struct SearchRules {
   std::optional<search::StrategyChoice> strategy;  ///< unset: `auto` where a search is wanted
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds
+  std::optional<double> stop_within;  ///< 0.01: a spec within 1 % of the best there can be is enough
   std::uint64_t seed = 0;
   std::vector<Spec> first = {};                      ///< specs of the grid that are tried first, behind the default
   bool auto_clocks = false;                          ///< --clocks auto

@@ -73,7 +73,7 @@ std::string heading(const AuditOptions& audit) {
 }
 
 fs::path csv_of(const AuditOptions& audit) {
-  results::OutputRules rules = output_rules(audit.tuning);
+  results::OutputRules rules = output_rules(audit.tuning, Job(audit.tuning));
   rules.journal = false;  // there is none of the audit itself
   rules.best = false;
   const results::Outputs outputs(rules);
@@ -135,19 +135,17 @@ ExitCode held_against_limits(const AuditOptions& audit, const std::vector<Audite
 
 AuditedShape audit_recording(const AuditOptions& audit, const fs::path& recording, const std::string& name) {
   AuditedShape audited{name, {}};
-  TuneOptions tuning = audit.tuning;
-  tuning.simulate = recording;
-  tuning.outputs.prefix.reset();
-  for (int number = 1; number <= audit.runs; ++number, ++tuning.search.seed) {
-    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, tuning.search.seed, recording.string());
+  tuning::SearchRules search = audit.tuning.search;
+  for (int number = 1; number <= audit.runs; ++number, ++search.seed) {
+    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, search.seed, recording.string());
     const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
                                      return noise.answer(spec, outcome, objective);
                                    },
                                    [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
                                      return noise.choose(trials, plan, objective);
                                    }};
-    AuditRun& run = audited.runs.emplace_back(AuditRun{number, tuning.search.seed, {}, 0, {}, {}, {}});
-    const auto winner = simulated_winner(tuning, hooks);
+    AuditRun& run = audited.runs.emplace_back(AuditRun{number, search.seed, {}, 0, {}, {}, {}});
+    const auto winner = simulated_winner(audit.tuning, search, recording, hooks);
     if (!winner) continue;
     run.winner = winner->trial.spec;
     run.seconds = winner->trial.measurement()->timing.median;

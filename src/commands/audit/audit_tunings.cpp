@@ -41,10 +41,9 @@ class TuningAudit {
     else
       shapes_.emplace_back(std::nullopt);
     // What is wrong with any shape is said before the first is tuned.
-    const TuneOptions first = numbered(1);
     std::vector<std::string> warnings;
     for (const auto& shape : shapes_) {
-      const Target target(first, workers_, shape);
+      const Target target(*options_, workers_, numbered(1, shape));
       names_.push_back(name_of(target, shape));
       target.add_warnings_to(warnings);
     }
@@ -75,53 +74,48 @@ class TuningAudit {
     if (!options_->terminal.quiet) platform::print_to_stderr("audit: " + text);
   }
 
-  TuneOptions numbered(int number) const {
-    TuneOptions options = *options_;
-    options.outputs.prefix = fmt::format("{}-run{}", prefix_, number);
-    options.reseed(options.search.seed + static_cast<std::uint64_t>(number - 1));
-    return options;
+  /// A tuning with files of its own.
+  Job job_called(const std::string& name, const ShapeOrNone& shape) const {
+    Job job(*options_);
+    job.load.shape = shape;
+    job.prefix = prefix_ + name;
+    job.silent = true;
+    job.anew = !audit_->keep_journals;
+    return job;
   }
 
-  JobOptions orders() const {
-    JobOptions orders;
-    orders.silent = true;
-    orders.anew = !audit_->keep_journals;
-    return orders;
+  Job numbered(int number, const ShapeOrNone& shape) const {
+    Job job = job_called(fmt::format("-run{}", number), shape);
+    job.search.seed += static_cast<std::uint64_t>(number - 1);
+    return job;
   }
 
-  JobOptions in_full(std::vector<Spec> only) const {
-    JobOptions orders = this->orders();
-    orders.in_full = true;
-    orders.only = std::move(only);
-    return orders;
-  }
-
-  /// The options of a run that no budget cuts short: it says how good the winners really are.
-  TuneOptions unbounded(const char* name) const {
-    TuneOptions options = *options_;
-    options.outputs.prefix = prefix_ + name;
-    options.search.max_evals.reset();
-    options.search.time_budget.reset();
-    options.stop_within.reset();
-    options.search.strategy.reset();
-    return options;
+  /// One that no budget cuts short: it says how good the winners really are.
+  Job unbounded(const std::string& name, const ShapeOrNone& shape) const {
+    Job job = job_called(name, shape);
+    job.in_full = true;
+    job.search.max_evals.reset();
+    job.search.time_budget.reset();
+    job.search.stop_within.reset();
+    job.search.strategy.reset();
+    return job;
   }
 
   AuditRun tune(int number, const ShapeOrNone& shape) {
-    const TuneOptions options = numbered(number);
-    AuditRun audited{number, options.search.seed, {}, 0, {}, {}, {}};
-    const auto recorded = tune_once(options, shape, audited);
+    const Job job = numbered(number, shape);
+    AuditRun audited{number, job.search.seed, {}, 0, {}, {}, {}};
+    const auto recorded = tune_once(job, audited);
     if (!audited.winner) return audited;
     // With a time budget the same command continues the search.
-    if (!options.search.time_budget) audited.replayed = replays(options, shape, *audited.winner);
+    if (!job.search.time_budget) audited.replayed = replays(job, *audited.winner);
     if (recorded) audited.simulated = simulates(*recorded, *audited.winner);
     return audited;
   }
 
   /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
-  std::optional<fs::path> tune_once(const TuneOptions& options, const ShapeOrNone& shape, AuditRun& audited) {
-    Target target(options, workers_, shape);
-    const Tuned tuned = tune_one_of_several(options, target, orders());
+  std::optional<fs::path> tune_once(const Job& job, AuditRun& audited) {
+    Target target(*options_, workers_, job);
+    const Tuned tuned = tune_one_of_several(*options_, target);
     const fs::path& journal = target.outputs.journal;
     if (tuned.rows.empty()) {
       platform::print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
@@ -134,22 +128,21 @@ class TuningAudit {
     return by_time_alone ? std::optional(journal) : std::nullopt;
   }
 
-  bool replays(TuneOptions options, const ShapeOrNone& shape, const Spec& winner) {
-    options.terminal.quiet = true;
-    options.retry_failed = false;
-    JobOptions again = orders();
-    again.anew = false;
-    Target target(options, workers_, shape);
-    const Tuned tuned = tune_one_of_several(options, target, again);
+  /// Whether the journal of a tuning answers the same again.
+  bool replays(Job job, const Spec& winner) {
+    job.quiet = true;
+    job.retry_failed = false;
+    job.anew = false;
+    Target target(*options_, workers_, std::move(job));
+    const Tuned tuned = tune_one_of_several(*options_, target);
     return !tuned.started_workers && !tuned.rows.empty() &&
            identity(tuned.rows.front().trial->spec) == identity(winner);
   }
 
   bool simulates(const fs::path& journal, const Spec& winner) const {
-    TuneOptions options;
-    options.simulate = journal;
-    options.tune = true;
-    const auto simulated = simulated_winner(options, {});
+    TuneOptions as_recorded;
+    as_recorded.tune = true;
+    const auto simulated = simulated_winner(as_recorded, as_recorded.search, journal, {});
     return simulated && holds(winner, simulated->trial.spec.params);
   }
 
@@ -160,10 +153,10 @@ class TuningAudit {
       if (run.winner) specs.emplace(identity(*run.winner), *run.winner);
     if (audit_->exhaustive && !specs.empty()) {
       say(audited.name + ": every spec in full");
-      TuneOptions options = unbounded("-exhaustive");
-      options.search.strategy = search::parse_strategy("exhaustive");
-      Target target(options, workers_, shape);
-      const Tuned tuned = tune_one_of_several(options, target, in_full({}));
+      Job job = unbounded("-exhaustive", shape);
+      job.search.strategy = search::parse_strategy("exhaustive");
+      Target target(*options_, workers_, std::move(job));
+      const Tuned tuned = tune_one_of_several(*options_, target);
       if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
     }
     std::vector<Spec> list;
@@ -186,10 +179,10 @@ class TuningAudit {
   std::map<std::string, double> joint_costs(const std::vector<Spec>& specs, const std::string& name,
                                             const ShapeOrNone& shape) {
     say(fmt::format("{}: finals of {} winners", name, specs.size()));
-    TuneOptions options = unbounded("-joint");
-    options.finals.finalists = static_cast<int>(specs.size());
-    Target target(options, workers_, shape);
-    const Tuned tuned = tune_one_of_several(options, target, in_full(specs));
+    Job job = unbounded("-joint", shape);
+    job.only = specs;
+    Target target(*options_, workers_, std::move(job));
+    const Tuned tuned = tune_one_of_several(*options_, target);
     std::map<std::string, double> costs;
     for (const Ranked& row : tuned.rows)
       costs[identity(row.trial->spec)] = cost_of(row, tuned.rows.front(), target.objective);

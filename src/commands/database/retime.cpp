@@ -203,27 +203,29 @@ class Retiming {
 
   ExitCode retime(const database::Found& found, Retimed& row) {
     const TunedPlan then(options_->tuning.yaml, *found.group, found.group->device.name, workers_);
-    TuneOptions options = options_->tuning;
-    options.load = then.load_options(found.sizes);
-    if (is_gpu(backend_)) options.load.state = parse_power_state(found.group->state);
-    options.outputs.prefix = prefix_ + files_of(found.sizes);
+    Job job(options_->tuning);
+    job.load = then.load_options(found.sizes);
+    if (is_gpu(backend_)) job.load.state = parse_power_state(found.group->state);
+    job.prefix = prefix_ + files_of(found.sizes);
     then.at(found.sizes);  // refuses a file of another problem
-    if (!options_->stale) options.baseline = options.outputs.prefix->string() + "-then.yaml";
-    Target target(options, workers_);
+    if (!options_->stale) job.baseline = job.prefix->string() + "-then.yaml";
+    job.silent = true;
+    job.in_full = true;
+    Target target(options_->tuning, workers_, std::move(job));
     const auto spec = spec_of(target.plan(), found.configuration.params);
     if (const auto* reason = std::get_if<std::string>(&spec)) {
       row.verdict = "lost";
       row.remark = "the tuning file excludes it: " + *reason;
       return options_->stale ? ExitCode::ok : ExitCode::check_failed;
     }
-    const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
+    const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const std::vector<std::string> changed = changes(found, requests, std::get<Spec>(spec));
     row.changed = fmt::format("{}", fmt::join(changed, "; "));
     row.verdict = !changed.empty() ? "stale" : options_->stale ? "unchanged" : "same bytes";
     if (changed.empty() || options_->stale) return ExitCode::ok;
-    if (!options.terminal.quiet) platform::print_to_stderr("retime: " + row.sizes + ": " + row.changed);
-    write_then(found, std::get<Spec>(spec), target, requests, *options.baseline);
-    return time(options, target, found, std::get<Spec>(spec), row);
+    if (!target.job.quiet) platform::print_to_stderr("retime: " + row.sizes + ": " + row.changed);
+    write_then(found, std::get<Spec>(spec), target, requests, *target.job.baseline);
+    return time(target, found, std::get<Spec>(spec), row);
   }
 
   static std::string files_of(const database::Sizes& sizes) {
@@ -304,7 +306,7 @@ class Retiming {
   }
 
   /// The fastest others that were recorded, and the default.
-  std::vector<Spec> others_of(const TuneOptions& options, const database::Found& found, const Target& target) {
+  std::vector<Spec> others_of(const database::Found& found, const Target& target) {
     std::vector<Spec> others;
     const auto known = recorded_.find(found.group);
     const RecordedSlowdowns& recorded =
@@ -329,33 +331,29 @@ class Retiming {
       }
     }
     results::Findings ignored;
-    const auto grid = target.grid(options, ignored);
+    const auto grid = target.grid(options_->tuning, ignored);
     if (grid && grid->default_spec) others.push_back(*grid->default_spec);
     return others;
   }
 
-  ExitCode time(const TuneOptions& options, Target& target, const database::Found& found, const Spec& spec,
-                Retimed& row) {
-    JobOptions orders;
-    orders.silent = true;
-    orders.in_full = true;
-    orders.only = {spec};
-    for (const Spec& other : others_of(options, found, target))
-      if (std::ranges::find(orders.only, other.mesh_idx, &Spec::mesh_idx) == orders.only.end())
-        orders.only.push_back(other);
-    const Tuned tuned = tune_one_of_several(options, target, orders);
-    const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
+  ExitCode time(Target& target, const database::Found& found, const Spec& spec, Retimed& row) {
+    std::vector<Spec>& only = target.job.only;
+    only = {spec};
+    for (const Spec& other : others_of(found, target))
+      if (std::ranges::find(only, other.mesh_idx, &Spec::mesh_idx) == only.end()) only.push_back(other);
+    const Tuned tuned = tune_one_of_several(options_->tuning, target);
+    const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
     for (const std::string& note : tuned.findings.notes.texts())
-      print_note(note, *options.baseline, row.sizes, other_launch);
+      print_note(note, *target.job.baseline, row.sizes, other_launch);
     const ExitCode code = judge(tuned, *found.result, spec, other_launch, row);
-    if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date, options);
+    if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date);
     return code;
   }
 
-  void keep(const Target& target, const std::string& date, const TuneOptions& options) {
+  void keep(const Target& target, const std::string& date) {
     database::Database results = read_results(target.outputs.best);
-    const std::string then = options.baseline->filename();  // is of no interest later
+    const std::string then = target.job.baseline->filename();  // is of no interest later
     for (auto& [key, result] : results.results) {
       result.date = date.substr(0, kLettersOfDay);
       std::erase_if(result.ratios, [&](const auto& ratio) { return ratio.first == then; });

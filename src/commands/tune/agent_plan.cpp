@@ -60,7 +60,7 @@ std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) +
 
 /// The command line of a run on one machine that would do what each agent is to do, without what the file behind
 /// --shapes says.
-std::vector<std::string> words_of(const TuneOptions& options, const exec::RequestFactory& requests,
+std::vector<std::string> words_of(const TuneOptions& options, const Job& job, const exec::RequestFactory& requests,
                                   bool share_processes) {
   const auto rewritten = [&](const cli::GivenOption& option, const std::string& value) -> std::optional<std::string> {
     if (option.name == "--shapes") return std::nullopt;
@@ -71,7 +71,7 @@ std::vector<std::string> words_of(const TuneOptions& options, const exec::Reques
   };
   std::vector<std::string> words = {"tune"};
   const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
-  add(options.given.words(cli::OptionText::Repeated::on_agents, rewritten));
+  add(job.given(options).words(cli::OptionText::Repeated::on_agents, rewritten));
   if (!options.load.command.empty()) add({"--"});
   add(options.load.command);
   return words;
@@ -120,8 +120,8 @@ exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, con
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.add(baseline.file);
   exec::AgentPlan result = inputs.take();
-  result.order.words = words_of(options, requests, share_processes);
-  if (target.shape) result.order.shape = config::listed_shape(*target.shape);
+  result.order.words = words_of(options, target.job, requests, share_processes);
+  if (target.job.shape()) result.order.shape = config::listed_shape(*target.job.shape());
   result.order.environment = environment_of(options);
   std::error_code ignored;
   result.order.folder = fs::current_path(ignored).string();
@@ -136,7 +136,7 @@ std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   if (!options.on_agents()) return nullptr;
   exec::ClusterRules rules = options.cluster;
   rules.launcher.program = (platform::folder_of_executable() / "tune").string();
-  rules.devices = options.devices;
+  rules.devices = Job(options).devices;
   rules.per_model = options.per_device_model;
   rules.step_seconds = options.measure.deadlines.build.count();
   rules.say = [quiet = options.terminal.quiet](const std::string& text) {

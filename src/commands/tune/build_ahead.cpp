@@ -23,11 +23,11 @@ constexpr std::int64_t kFirstSpecs = 8;  // most of them are asked for whatever 
 std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
   results::Findings unused;
   const std::optional<tuning::Grid> grid = target.grid(options, unused);
-  if (!grid || grid->specs.size() == 0 || !tuning::wants_search(options.search, grid->specs.size())) return {};
-  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+  if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
+  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   std::vector<Spec> specs;
-  while (std::ssize(specs) < std::min(options.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
+  while (std::ssize(specs) < std::min(target.job.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
     std::optional<Spec> spec = strategy->ask();
     if (!spec) break;
     specs.push_back(std::move(*spec));
@@ -43,7 +43,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets) {
   std::optional<exec::MeasureService> service;
   std::unordered_map<std::string, Trial> known;
   for (Target& target : targets) {
-    const auto& own = requests.emplace_back(target.plan(), target.hello(), options.search.seed);
+    const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
       service.emplace(own, measure_options(options, target.workers, target.plan().backend));

@@ -56,7 +56,7 @@ void print(const TuneOptions& options, const Target& target, const results::Find
     page.prose(report::constants_text(rows.front().spec, look));
   }
   if (!options.terminal.quiet) page.losses(report::pruned_text(findings.pruned));
-  page.losses(report::losses_text(lost, reproducing_command(options), logs));
+  page.losses(report::losses_text(lost, reproducing_command(options, target.job), logs));
   page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
   platform::print_escaped(page.text());
 }
@@ -67,13 +67,13 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
-  if (!options.search.spec) grid->require_specs(name_of_input(options));
-  const exec::RequestFactory requests(target.plan(), target.hello(), options.search.seed);
-  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+  if (!target.job.search.spec) grid->require_specs(name_of_input(options));
+  const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
+  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
   const auto most =
-      static_cast<std::size_t>(options.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
+      static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
   const Spec* reference = spec_of_reference(target.plan(), rows);
   if (reference != nullptr) service.builds().find_intact_reference(*reference);

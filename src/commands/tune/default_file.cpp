@@ -41,7 +41,8 @@ std::string shipped_gemm(Backend backend, const std::optional<Device>& device) {
 TuneOptions with_tuning_file(TuneOptions options) {
   if (!options.takes_shipped_file()) return options;
   exec::Workers workers = find_workers(options.measure.deadlines);
-  tuning::Machine machine(machine_rules(options, results::Outputs(output_rules(options))), workers);
+  const Job job(options);
+  tuning::Machine machine(machine_rules(options, job, results::Outputs(output_rules(options, job))), workers);
   const Backend backend = chosen_backend(options, machine);
   const std::filesystem::path file =
       folder_of_configs() / shipped_gemm(backend, is_gpu(backend) ? machine.limiting_device(backend) : std::nullopt);

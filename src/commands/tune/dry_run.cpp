@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ExitCode count(const TuneOptions& options, const Target& target) {
+ExitCode count(const Target& target) {
   const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
-  const bool bounded = options.search.max_evals && *options.search.max_evals < specs.size();
+  const bool bounded = target.job.search.max_evals && *target.job.search.max_evals < specs.size();
   platform::print(fmt::format("Number of valid specs: {}\n",
-                              bounded ? std::to_string(*options.search.max_evals) : specs.size_text()));
+                              bounded ? std::to_string(*target.job.search.max_evals) : specs.size_text()));
   return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
@@ -40,7 +40,7 @@ class Check {
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, ignored); };
     if (plan.backend == Backend::program || !std::ranges::all_of(files_of(plan), is_there)) return;
     const auto builder = target.machine.builder(plan.backend);
-    requests_.emplace(plan, builder.value_or(wire::Hello{}), options.search.seed);
+    requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
     builds_ = plan.backend != Backend::cpu && (options.arch || options.device_file);
     exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
@@ -94,7 +94,7 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
 /// says nothing, because all of this target is known, which tells nothing of the others.
 bool print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
   const auto last = recording::Journal::last_run_of(target.outputs.journal);
-  const exec::RequestFactory requests(target.plan(), last ? last->hello : wire::Hello{}, options.search.seed);
+  const exec::RequestFactory requests(target.plan(), last ? last->hello : wire::Hello{}, target.job.search.seed);
   tuning::Work work = work_to_do(options, target, grid, requests.has_build(), count, 1);
   work.tunings = target.of;
   tuning::Forecast forecast(std::move(work));
@@ -111,13 +111,13 @@ bool print_forecast(const TuneOptions& options, const Target& target, const tuni
 
 /// `foreseen`: it was said how long all targets will take, which the first one tells.
 ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
-  if (options.terminal.quiet && !options.search.spec && !options.partition) return count(options, target);
+  if (options.terminal.quiet && !target.job.search.spec && !options.partition) return count(target);
   results::Findings findings;
   const std::optional<tuning::Grid> grid = target.grid(options, findings);
   print_warnings(findings.notes.warnings());
   if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
   print_warnings(what_is_missing(target.plan()));
-  const auto strategy = tuning::strategy_for(options.search, target.plan(), grid, target.objective,
+  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   Check check(options, target);
   const report::ListLook look = list_look(options, target.plan());
@@ -126,7 +126,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   std::optional<std::string> reference_fault;
   std::int64_t count = 0;
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
-    if (options.search.max_evals && count == *options.search.max_evals) break;
+    if (target.job.search.max_evals && count == *target.job.search.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
     if (count++ == 0) reference_fault = check.reference_fault(row.spec);
     if (!options.terminal.quiet && !platform::print_escaped(list.add(row))) break;
@@ -135,10 +135,10 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   report::TextPage page(look.width, look.colors);
   if (!options.terminal.quiet) page.prose(list.in_all());
   if (!options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
-  page.losses(report::losses_text(lost_in(lost), reproducing_command(options)));
+  page.losses(report::losses_text(lost_in(lost), reproducing_command(options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!options.terminal.quiet && !foreseen && !options.search.spec && count > 0 && lost.empty() &&
+  if (!options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() &&
       what_is_missing(target.plan()).empty())
     foreseen = print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
@@ -149,8 +149,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
 
 ExitCode dry_run(const TuneOptions& options) {
   bool foreseen = false;
-  return for_each_target(options,
-                         [&](const TuneOptions& each, Target& target) { return list(each, target, foreseen); });
+  return for_each_target(options, [&](Target& target) { return list(options, target, foreseen); });
 }
 
 }  // namespace tune::commands

@@ -22,13 +22,13 @@ bool begins_with_verdict(const TuneOptions& options) { return options.tune && !o
 
 // A shape or model without any spec does not prevent the others from being tuned.
 ExitCode run_one_of_several(const TuneOptions& options, Target& target, const TargetCommand& command) try {
-  const std::string label = line_with_escapes(label_of(target.shape, target.model));
+  const std::string label = line_with_escapes(target.job.label());
   if (!begins_with_verdict(options)) platform::print(label + "\n");
   target.started = std::chrono::steady_clock::now();
-  return command(options, target);
+  return command(target);
 } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
-  print_error(line_with_escapes(label_of(target.shape, target.model)) + ": " + error.what());
+  print_error(line_with_escapes(target.job.label()) + ": " + error.what());
   return error.code();
 }
 
@@ -39,7 +39,9 @@ Shapes shapes_of_list(const TuneOptions& options, exec::Workers& workers, std::v
   config::Shape sizes = list.shapes.front();
   std::erase_if(sizes.settings, [](const Setting& s) { return s.name != "M" && s.name != "N" && s.name != "K"; });
   sizes.places.resize(sizes.settings.size());
-  const Target target(options, workers, sizes);
+  Job job(options);
+  job.load.shape = std::move(sizes);
+  const Target target(options, workers, std::move(job));
   return tuning::shapes_for(target.plan(), std::move(list), *options.shapes, warnings);
 }
 
@@ -55,17 +57,19 @@ Shapes wanted_shapes(const TuneOptions& options, exec::Workers& workers, std::ve
   return {shapes.begin() + size * part / parts, shapes.begin() + size * (part + 1) / parts};
 }
 
-std::deque<Target> targets_of(const TuneOptions& options, exec::Workers& workers, const MaybeShapes& shapes,
-                              const std::string& model = "") {
+std::deque<Target> targets_of(const TuneOptions& options, exec::Workers& workers, Job job, const MaybeShapes& shapes) {
   std::deque<Target> targets;
-  for (const auto& shape : shapes) targets.emplace_back(options, workers, shape, model);
+  for (const auto& shape : shapes) {
+    job.load.shape = shape;
+    targets.emplace_back(options, workers, job);
+  }
   return targets;
 }
 
 ExitCode run_all(const TuneOptions& options, std::deque<Target>& targets, int of, const TargetCommand& command,
                  const BeforeTargets& before) {
   ExitCode worst = ExitCode::ok;
-  if (before) before(options, targets);
+  if (before) before(targets);
   for (Target& target : targets) {
     target.of = of;
     worst = worse(worst, run_one_of_several(options, target, command));
@@ -79,25 +83,24 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
   const std::vector<std::string> models = workers.models(backend);
   for (const std::string& model : models) {
     workers.choose_model(backend, model);
-    TuneOptions each = options;
-    if (!workers.probe(backend).devices.empty()) each.choose_devices(model);  // where there are devices to choose from
-    std::deque<Target> targets = targets_of(each, workers, shapes, model);
-    worst = worse(worst, run_all(each, targets, static_cast<int>(shapes.size() * models.size()), command, before));
+    Job job(options);
+    job.model = model;
+    if (!workers.probe(backend).devices.empty()) job.devices = model;  // where there are devices to choose from
+    std::deque<Target> targets = targets_of(options, workers, std::move(job), shapes);
+    worst = worse(worst, run_all(options, targets, static_cast<int>(shapes.size() * models.size()), command, before));
   }
   return worst;
 }
 
 }  // namespace
 
-ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command, const BeforeTargets& before) {
-  TuneOptions options = given;
-  if (options.per_device_model) options.choose_devices(std::nullopt);  // each model names its own
+ExitCode for_each_target(const TuneOptions& options, const TargetCommand& command, const BeforeTargets& before) {
   const std::unique_ptr<exec::OtherMachines> agents = agents_for(options);
   exec::Workers workers = find_workers(options.measure.deadlines, agents.get());
   if (!options.makes_several()) {
-    Target target(options, workers);
+    Target target(options, workers, Job(options));
     print_warnings(target.loaded.warnings);
-    return command(options, target);
+    return command(target);
   }
   std::vector<std::string> warnings;
   MaybeShapes shapes = {std::nullopt};
@@ -105,7 +108,8 @@ ExitCode for_each_target(const TuneOptions& given, const TargetCommand& command,
     const Shapes wanted = wanted_shapes(options, workers, warnings);
     shapes.assign(wanted.begin(), wanted.end());
   }
-  std::deque<Target> targets = targets_of(options, workers, shapes);  // says what is wrong with any before the first
+  std::deque<Target> targets =
+      targets_of(options, workers, Job(options), shapes);  // says what is wrong with any before the first
   for (const Target& target : targets) target.add_warnings_to(warnings);
   print_warnings(warnings);
   return options.per_device_model ? run_models(options, workers, targets.back().plan().backend, shapes, command, before)

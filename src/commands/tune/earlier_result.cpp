@@ -16,9 +16,10 @@ constexpr std::size_t kComparedSpecs = 20;
 
 }  // namespace
 
-EarlierResult::EarlierResult(const TuneOptions& options, const Plan& plan, const Device& device)
-    : before_(read_times(*options.baseline)), label_(tuning::label_of_named(plan, *options.baseline)) {
-  rules_.threshold = options.threshold.value_or(rules_.threshold);
+EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Plan& plan,
+                             const Device& device)
+    : before_(read_times(file)), label_(tuning::label_of_named(plan, file)) {
+  rules_.threshold = threshold.value_or(rules_.threshold);
   results::require_comparable(before_, results::recorded_times_of(plan, device, {}), rules_);
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }

@@ -1,7 +1,8 @@
 #pragma once
+#include <filesystem>
+#include <optional>
 #include <string>
 
-#include "commands/tune/options.h"
 #include "model/values/error.h"
 #include "results/comparison.h"
 
@@ -11,7 +12,8 @@ namespace tune::commands {
 class EarlierResult {
  public:
   /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
-  EarlierResult(const TuneOptions& options, const Plan& plan, const Device& device);
+  EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Plan& plan,
+                const Device& device);
 
   /// What became of the best; nullopt if the run found none.
   std::optional<RunComparison> compare(const Plan& plan, const Device& device, const results::Findings& findings) const;

@@ -56,7 +56,7 @@ void bind_search(cli::Command& command, TuneOptions& options) {
       .duration("--time-budget", search.time_budget,
                 "End the run after about this time, finals included: 90s, 10m, 1.5h")
       .common();
-  command.share("--stop-within", options.stop_within,
+  command.share("--stop-within", search.stop_within,
                 "Stop at a spec this near to the best there can be, where that is known",
                 "share below 1, such as 1% or 0.01");
   command.choice(

@@ -276,16 +276,6 @@ void bind_audited(cli::Command& command, TuneOptions& options) {
   command.then([&options] { add_consequences(options); });
 }
 
-void TuneOptions::choose_devices(std::optional<std::string> chosen) {
-  devices = std::move(chosen);
-  devices ? given.set("--devices", {*devices}) : given.unset("--devices");
-}
-
-void TuneOptions::reseed(std::uint64_t seed) {
-  search.seed = seed;
-  given.set("--seed", {std::to_string(seed)});
-}
-
 void add_consequences(TuneOptions& options) {
   // The commands of tune_gemm do not say that they tune, and name no tuning file.
   const bool one_spec = options.search.spec || options.load.configuration;

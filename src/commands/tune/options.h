@@ -54,7 +54,6 @@ struct TuneOptions {
 
   // How.
   tuning::SearchRules search;
-  std::optional<double> stop_within;  ///< 0.01: within 1 % of the best there can be
   exec::MeasureOptions measure;
   TimeRule time;  ///< what stands for the launches of a spec in the sweep
   tuning::FinalsStageRules finals;
@@ -103,9 +102,6 @@ struct TuneOptions {
   bool times_nothing() const { return mode == Mode::dry_run || mode == Mode::build_only; }
   void ask_for(Mode asked) { mode = std::max(mode, asked); }
   bool on_agents() const { return given("--launcher"); }
-  /// Changes what the command line says, for this run and what is repeated of it.
-  void choose_devices(std::optional<std::string> chosen);
-  void reseed(std::uint64_t seed);
 };
 
 /// Declares all options of `tune` itself.

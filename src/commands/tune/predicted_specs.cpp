@@ -58,14 +58,14 @@ class Table {
 
 CostModel model_of(const TuneOptions& options, Target& target) {
   const Plan& plan = target.plan();
-  if (options.search.spec) refuse(options, "--spec chooses one spec");
+  if (target.job.search.spec) refuse(options, "--spec chooses one spec");
   if (plan.cost_rules.empty())
     refuse(options, name_of_input(options) + " has no section 'model:' from which times could be predicted" +
                         (std::holds_alternative<Gemm>(plan.problem) ? ", nor do its launches tell a tile" : ""));
   const std::optional<Device> device =
       is_gpu(plan.backend) ? target.machine.limiting_device(plan.backend) : target.machine.device(plan.backend);
   if (!device) refuse(options, "no device is known to predict times for; name one, such as --device-file h200");
-  const auto model = tuning::model_for(options.search, plan, *device);
+  const auto model = tuning::model_for(target.job.search, plan, *device);
   if (!model && plan.objective != "time" && plan.objective != "gflops")
     refuse(options, "only times are predicted, and the objective is " + plan.objective);
   if (!model) refuse(options, "too little is known of what " + device->name + " can do");
@@ -79,7 +79,7 @@ ExitCode list_predicted_specs(const TuneOptions& options, Target& target, const 
   const search::Prior prior(grid.specs, tuning::seconds_by(model, grid.specs));
   std::size_t count = std::min(*options.terminal.top, prior.ranked().size());
   if (count == 0) refuse(options, "the model has no possible value for any spec");
-  if (options.search.max_evals) count = std::min(count, static_cast<std::size_t>(*options.search.max_evals));
+  if (target.job.search.max_evals) count = std::min(count, static_cast<std::size_t>(*target.job.search.max_evals));
   Table table(options, target.plan());
   for (const search::Prior::Ranked& ranked : prior.ranked().first(count)) {
     const Spec spec = grid.specs.spec(ranked.index);

@@ -12,6 +12,6 @@ std::string prefix_in_state_folder(const TuneOptions& options, const std::string
 
 /// What tune() does; but a problem without a valid spec is said, and does not end the others. Throws what tune() throws
 /// else.
-Tuned tune_one_of_several(const TuneOptions& options, Target& target, const JobOptions& orders);
+Tuned tune_one_of_several(const TuneOptions& options, Target& target);
 
 }  // namespace tune::commands

@@ -40,11 +40,11 @@ std::optional<std::filesystem::path> device_file(const TuneOptions& options) {
   return config::find_device_file(*options.device_file, folder_of_devices());
 }
 
-tuning::GridRules grid_rules(const TuneOptions& options) {
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search) {
   tuning::GridRules rules;
   rules.file = name_of_input(options);
-  rules.one_spec = options.search.spec.has_value();
-  rules.bounded = options.search.max_evals || options.search.time_budget;
+  rules.one_spec = search.spec.has_value();
+  rules.bounded = search.max_evals || search.time_budget;
   rules.may_sample = rules.one_spec || (rules.bounded && options.mode != Mode::dry_run);
   rules.wants_default = options.tune;
   // Of a list of sizes the sizes are divided.
@@ -55,7 +55,7 @@ tuning::GridRules grid_rules(const TuneOptions& options) {
   return rules;
 }
 
-tuning::MachineRules machine_rules(const TuneOptions& options, const results::Outputs& outputs) {
+tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs) {
   using Need = tuning::MachineRules::Need;
   tuning::MachineRules rules;
   rules.need = options.mode == Mode::build_only ? Need::compiler
@@ -65,27 +65,28 @@ tuning::MachineRules machine_rules(const TuneOptions& options, const results::Ou
   rules.device_file = device_file(options);
   rules.known_devices = folder_of_devices();
   rules.arch = options.arch;
-  if (!options.on_agents()) rules.devices = options.devices;  // of agents, each chooses its own
+  if (!options.on_agents()) rules.devices = job.devices;  // of agents, each chooses its own
   return rules;
 }
 
-tuning::LookupRules lookup_rules(const TuneOptions& options) {
+tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
   tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
-  rules.failures_again = options.retry_failed || options.search.spec || !options.measure.keep.empty();
+  rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
   rules.share_processes = options.measure.share_processes;
-  rules.cut_slow = options.tune && !options.search.spec;
+  rules.cut_slow = options.tune && !job.search.spec;
   rules.timeout_build = options.measure.deadlines.build.count();
   rules.timeout_run = options.measure.deadlines.run.count();
   return rules;
 }
 
-results::OutputRules output_rules(const TuneOptions& options, std::string suffix) {
+results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
   results::OutputRules rules = options.outputs;
+  rules.prefix = job.prefix;
   rules.best = options.tune;
   rules.yamls = options.yaml;
   rules.command = options.load.command;
-  rules.suffix = std::move(suffix);
+  rules.suffix = job.file_suffix();
   rules.journal_of_all = options.makes_several() && !options.audited;
   if (rules.journal_of_all && options.partition)
     rules.part = fmt::format("-part{}of{}", options.partition->index, options.partition->count);
@@ -104,9 +105,9 @@ results::ResultsRules printed_results(const TerminalOptions& terminal) {
   return rules;
 }
 
-results::ResultsRules results_rules(const TuneOptions& options, const std::filesystem::path& csv) {
+results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv) {
   results::ResultsRules rules = printed_results(options.terminal);
-  rules.command = reproducing_command(options);
+  rules.command = reproducing_command(options, job);
   rules.tuned = options.tune;
   rules.time = options.time;
   rules.csv = csv;
@@ -120,9 +121,9 @@ report::ListLook list_look(const TuneOptions& options, const Plan& plan) {
           wants_colors(options.terminal, STDOUT_FILENO)};
 }
 
-report::ProgressStyle progress_style(const TuneOptions& options, const Plan& plan) {
+report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan) {
   report::ProgressStyle style;
-  style.quiet = options.terminal.quiet;
+  style.quiet = job.quiet;
   // A log line would break into the rewritten lines.
   style.terminal = platform::takes_escapes(STDERR_FILENO) && !options.terminal.verbose;
   style.colors = wants_colors(options.terminal, STDERR_FILENO);
@@ -153,9 +154,9 @@ exec::Workers find_workers(const exec::Deadlines& deadlines, exec::OtherMachines
   return {platform::folder_of_executable(), deadlines.run, others};
 }
 
-std::vector<std::string> reproducing_command(const TuneOptions& options) {
+std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job) {
   std::vector<std::string> words = {"tune"};
-  const std::vector<std::string> given = options.given.words(cli::OptionText::Repeated::for_spec);
+  const std::vector<std::string> given = job.given(options).words(cli::OptionText::Repeated::for_spec);
   words.insert(words.end(), given.begin(), given.end());
   if (!options.load.command.empty()) words.push_back("--");
   words.insert(words.end(), options.load.command.begin(), options.load.command.end());

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/tune/options.h"
+#include "commands/tune/job.h"
 #include "exec/device/measure_service.h"
 #include "exec/workers.h"
 #include "report/build_table.h"
@@ -29,19 +29,18 @@ std::filesystem::path folder_of_devices();
 
 /// The file of --device-file, which may be the name of a device. Throws Error(bad_input).
 std::optional<std::filesystem::path> device_file(const TuneOptions& options);
-tuning::GridRules grid_rules(const TuneOptions& options);
-tuning::MachineRules machine_rules(const TuneOptions& options, const results::Outputs& outputs);
-tuning::LookupRules lookup_rules(const TuneOptions& options);
-/// `suffix` tells the shapes of --shapes apart.
-results::OutputRules output_rules(const TuneOptions& options, std::string suffix = "");
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search);
+tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
+tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job);
+results::OutputRules output_rules(const TuneOptions& options, const Job& job);
 results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);
 /// How results are printed on stdout.
 results::ResultsRules printed_results(const TerminalOptions& terminal);
 /// `csv`: the file that will have all specs; empty: none.
-results::ResultsRules results_rules(const TuneOptions& options, const std::filesystem::path& csv = {});
+results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv = {});
 /// How a dry run and --build-only list specs on stdout.
 report::ListLook list_look(const TuneOptions& options, const Plan& plan);
-report::ProgressStyle progress_style(const TuneOptions& options, const Plan& plan);
+report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);
 /// Bytes that a store which nobody has named may hold.
 inline constexpr std::int64_t kStoreLimit = std::int64_t{10} << 30;
 platform::StorePlaces store_places(const StoreOptions& options);
@@ -51,6 +50,6 @@ exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Wor
 /// The workers of this installation.
 exec::Workers find_workers(const exec::Deadlines& deadlines = {}, exec::OtherMachines* others = nullptr);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
-std::vector<std::string> reproducing_command(const TuneOptions& options);
+std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job);
 
 }  // namespace tune::commands

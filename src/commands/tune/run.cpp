@@ -35,7 +35,8 @@ ExitCode run_mode(const TuneOptions& given) {
     print_wrapped("note: " + text);
   if (options.mode == Mode::dry_run) return dry_run(options);
   if (options.clear_cache) empty_store(store_places(options.store));
-  if (options.mode == Mode::build_only) return for_each_target(options, build_only);
+  if (options.mode == Mode::build_only)
+    return for_each_target(options, [&](Target& target) { return build_only(options, target); });
   return tune_all(options);
 }
 

@@ -27,8 +27,9 @@ bool sizes_choose(const TuneOptions& options, const recording::Recording& record
   return options.yaml.empty() && has_sizes(options) && recording.format == recording::Recording::Format::journal;
 }
 
-results::RecordedPlanRules plan_rules(const TuneOptions& options, const recording::Recording& recording) {
-  results::RecordedPlanRules rules = {options.simulate, options.yaml, options.load, device_file(options)};
+results::RecordedPlanRules plan_rules(const TuneOptions& options, const std::filesystem::path& file,
+                                      const recording::Recording& recording) {
+  results::RecordedPlanRules rules = {file, options.yaml, options.load, device_file(options)};
   rules.load.state.reset();  // the recorded times are of a state of their own
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
@@ -44,22 +45,23 @@ std::string other_problems_note(const recording::Recording& last, std::size_t pr
 /// A journal may be of several problems: the one that the tuning file and the command line name counts, or else the
 /// last. Without a tuning file, sizes name it, and the grid is that of the tuning that the journal has seen last, if it
 /// tells that.
-recording::Recording chosen_recording(const TuneOptions& options, std::string& note) {
+recording::Recording chosen_recording(const TuneOptions& options, const std::filesystem::path& file,
+                                      std::string& note) {
   if (options.yaml.empty()) {
     if (options.load.m && options.load.n && options.load.k)
       return recording::read_run(
-          options.simulate, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
-    recording::Recording recording = recording::read_run(options.simulate, {{}, true});
+          file, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
+    recording::Recording recording = recording::read_run(file, {{}, true});
     if (sizes_choose(options, recording))
       throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
     note = other_problems_note(recording, recording.problems);
     return recording;
   }
-  std::vector<recording::Recording> recordings = recording::read_recordings(options.simulate);
+  std::vector<recording::Recording> recordings = recording::read_recordings(file);
   if (recordings.size() > 1) {
     recording::Recording of_any_problem = recordings.back();
     of_any_problem.problem.clear();
-    const Plan plan = results::load_recorded_plan(of_any_problem, plan_rules(options, of_any_problem)).plan;
+    const Plan plan = results::load_recorded_plan(of_any_problem, plan_rules(options, file, of_any_problem)).plan;
     const auto named =
         std::ranges::find(recordings, problem_size_text(plan.problem, plan.constants), &recording::Recording::problem);
     if (named != recordings.end()) return std::move(*named);
@@ -72,7 +74,7 @@ recording::Recording chosen_recording(const TuneOptions& options, std::string& n
 }
 
 results::Outputs outputs_of(const TuneOptions& options) {
-  results::OutputRules rules = output_rules(options);
+  results::OutputRules rules = output_rules(options, Job(options));
   rules.journal = false;
   results::Outputs outputs(rules);
   std::vector<std::filesystem::path> inputs = options.yaml;
@@ -109,17 +111,17 @@ void number_as_recorded(Spec& spec, const TuneOptions& options, const tuning::Re
 }
 
 /// Of a search among the specs, on the recorded device or the one that is named instead.
-std::optional<CostModel> cost_model(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
-                                    const recording::Recording& recording) {
-  if (!tuning::wants_search(options.search, specs.size())) return std::nullopt;
+std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::SearchRules& search,
+                                    const ValidSpecs& specs, const Plan& plan, const recording::Recording& recording) {
+  if (!tuning::wants_search(search, specs.size())) return std::nullopt;
   const auto file = device_file(options);
-  return tuning::model_for(options.search, plan, file ? config::read_device(*file) : recording.device);
+  return tuning::model_for(search, plan, file ? config::read_device(*file) : recording.device);
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
-                                              const Objective& objective, const std::optional<CostModel>& model,
-                                              const tuning::Replay& replay, results::Findings& findings) {
-  tuning::SearchRules rules = options.search;
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchRules rules,
+                                              const ValidSpecs& specs, const Plan& plan, const Objective& objective,
+                                              const std::optional<CostModel>& model, const tuning::Replay& replay,
+                                              results::Findings& findings) {
   rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
   if (rules.auto_clocks && specs.size() > 0)
     return tuning::at_chosen_clocks(rules, specs, findings.default_spec, objective);
@@ -129,7 +131,7 @@ std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const 
     const Spec spec = specs.spec(i);
     Spec numbered = spec;
     number_as_recorded(numbered, options, replay);
-    if (!options.search.spec || numbered.mesh_idx == *options.search.spec) listed.push_back(spec);
+    if (!rules.spec || numbered.mesh_idx == *rules.spec) listed.push_back(spec);
   }
   if (listed.empty())
     throw Error(ExitCode::bad_input,
@@ -137,11 +139,12 @@ std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const 
   return std::make_unique<search::Listed>(std::move(listed));
 }
 
-tuning::TunerRules tuner_rules(const TuneOptions& options, std::optional<double> enough) {
+tuning::TunerRules tuner_rules(const TuneOptions& options, const tuning::SearchRules& search,
+                               std::optional<double> enough) {
   tuning::TunerRules rules;
-  rules.max_evals = options.search.max_evals;
+  rules.max_evals = search.max_evals;
   rules.time = options.time;
-  rules.time_budget = options.search.time_budget;
+  rules.time_budget = search.time_budget;
   rules.enough = enough;
   rules.keep_going = true;
   return rules;
@@ -149,21 +152,21 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, std::optional<double>
 
 /// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
 struct Simulation {
-  explicit Simulation(const TuneOptions& options, tuning::Replay::Change change = {})
-      : recording(chosen_recording(options, choice)),
-        loaded(results::load_recorded_plan(recording, plan_rules(options, recording))),
+  Simulation(const TuneOptions& options, const tuning::SearchRules& search, const std::filesystem::path& file,
+             tuning::Replay::Change change = {})
+      : recording(chosen_recording(options, file, choice)),
+        loaded(results::load_recorded_plan(recording, plan_rules(options, file, recording))),
         objective(loaded.plan),
-        outputs(outputs_of(options)),
         specs(wanted_specs(options, loaded.plan, recording, findings)),
         replay(recording, loaded.plan, objective, std::move(change)),
         // The best there can be is the best that was recorded.
-        enough(options.stop_within ? replay.near_best(specs, *options.stop_within) : std::nullopt),
-        model(cost_model(options, specs, loaded.plan, recording)),
-        strategy(strategy_of(options, specs, loaded.plan, objective, model, replay, findings)),
+        enough(search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt),
+        model(cost_model(options, search, specs, loaded.plan, recording)),
+        strategy(strategy_of(options, search, specs, loaded.plan, objective, model, replay, findings)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
                [this]() -> exec::Runner& { throw replay.unknown({}); }),
-        tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, enough),
+        tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, search, enough),
               [this] { return replay.now(); }) {}
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -172,7 +175,6 @@ struct Simulation {
   recording::Recording recording;
   config::Loaded loaded;
   Objective objective;
-  results::Outputs outputs;
   results::Findings findings;
   ValidSpecs specs;
   tuning::Replay replay;
@@ -231,20 +233,21 @@ const Trial* choose(const TuneOptions& options, const SimulationHooks& hooks, Si
   if (!hooks.choose) decide(options, simulation);
   findings.trials = std::move(simulation.tuner.trials());
   if (hooks.choose) return hooks.choose(findings.trials, simulation.loaded.plan, simulation.objective);
-  const results::Results results(results_rules(options), simulation.loaded, simulation.objective, findings);
+  const results::Results results(results_rules(options, Job(options)), simulation.loaded, simulation.objective,
+                                 findings);
   return results.any() ? results.rows().front().trial : nullptr;
 }
 
 }  // namespace
 
 ExitCode simulate(const TuneOptions& options) {
-  Simulation simulation(options);
+  Simulation simulation(options, options.search, options.simulate);
+  const results::Outputs outputs = outputs_of(options);
   print_warnings(simulation.loaded.warnings);
   const recording::Recording& recording = simulation.recording;
   results::Findings& findings = simulation.findings;
   tuning::Tuner& tuner = simulation.tuner;
-  tuning::Exporter exporter(simulation.outputs, simulation.loaded.plan, simulation.objective, recording.device,
-                            options.time);
+  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, recording.device, options.time);
   if (!options.search.spec) findings.specs = simulation.specs.size_text();
   tuner.sweep(*simulation.strategy);
   for (const Trial& trial : tuner.trials()) exporter.add(trial);
@@ -254,15 +257,16 @@ ExitCode simulate(const TuneOptions& options) {
   note_recording(recording, simulation.choice, wants_finals(options), findings);
   tuning::note_model(simulation.model, findings);
   tuning::note_trials(simulation.loaded.plan, options.tune, findings);
-  const results::Results results(results_rules(options, simulation.outputs.csv), simulation.loaded,
+  const results::Results results(results_rules(options, Job(options), outputs.csv), simulation.loaded,
                                  simulation.objective, findings);
   tuning::print(results);
-  tuning::write_files(results, simulation.outputs, recording.device, exporter);
+  tuning::write_files(results, outputs, recording.device, exporter);
   return results.code();
 }
 
-std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const SimulationHooks& hooks) {
-  Simulation simulation(options, hooks.answer);
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchRules& search,
+                                                const std::filesystem::path& recording, const SimulationHooks& hooks) {
+  Simulation simulation(options, search, recording, hooks.answer);
   simulation.tuner.sweep(*simulation.strategy);
   const Trial* chosen = choose(options, hooks, simulation);
   if (chosen == nullptr) return std::nullopt;

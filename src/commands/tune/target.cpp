@@ -13,20 +13,9 @@
 namespace tune::commands {
 namespace {
 
-/// What the names of a target's files have in addition: -M64-N64-NVIDIA_H200. Empty if it is the only one.
-std::string file_suffix(const std::optional<config::Shape>& shape, std::string model) {
-  std::string suffix;
-  if (shape)
-    for (const Setting& setting : shape->settings) suffix += "-" + setting.name + to_text(setting.value);
-  std::ranges::replace(model, ' ', '_');
-  return suffix + (model.empty() ? "" : "-" + model);
-}
-
-config::Loaded load_for(const TuneOptions& options, const std::optional<config::Shape>& shape,
-                        const std::string& suffix, tuning::Machine& machine) {
-  config::LoadOptions load_rules = options.load;
-  load_rules.shape = shape;
-  if (options.outputs.prefix) load_rules.profile = options.outputs.prefix->string() + suffix;
+config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Machine& machine) {
+  config::LoadOptions load_rules = job.load;
+  if (job.prefix) load_rules.profile = job.prefix->string() + job.file_suffix();
   if (!options.times_nothing()) load_rules.run_seconds = options.measure.deadlines.run.count();
   load_rules.file_must_exist = options.mode != Mode::dry_run;
   load_rules.present = [&](Backend backend) { return machine.present(backend); };
@@ -54,11 +43,11 @@ void require_programs(const Plan& plan) {
     throw Error(ExitCode::bad_input, missing.front());
 }
 
-std::vector<std::filesystem::path> input_files(const TuneOptions& options, const Plan& plan) {
+std::vector<std::filesystem::path> input_files(const TuneOptions& options, const Job& job, const Plan& plan) {
   std::vector<std::filesystem::path> inputs = options.yaml;
   std::ranges::copy(files_of(plan), std::back_inserter(inputs));
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
-  for (const auto& file : {options.shapes, options.device_file, options.baseline})
+  for (const auto& file : {options.shapes, options.device_file, job.baseline})
     if (file) inputs.push_back(*file);
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.push_back(baseline.file);
@@ -84,20 +73,13 @@ std::vector<std::string> missing_programs(const Plan& plan) {
   return texts;
 }
 
-std::string label_of(const std::optional<config::Shape>& shape, const std::string& model) {
-  const std::string sizes = shape ? config::to_text(*shape) : "";
-  return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
-}
-
-Target::Target(const TuneOptions& options, exec::Workers& its_workers, const std::optional<config::Shape>& its_shape,
-               const std::string& its_model)
+Target::Target(const TuneOptions& options, exec::Workers& its_workers, Job its_job)
     : workers(its_workers),
-      shape(its_shape),
-      model(its_model),
+      job(std::move(its_job)),
       started(std::chrono::steady_clock::now()),
-      outputs(output_rules(options, file_suffix(shape, model))),
-      machine(machine_rules(options, outputs), workers),
-      loaded(load_for(options, shape, file_suffix(shape, model), machine)),
+      outputs(output_rules(options, job)),
+      machine(machine_rules(options, job, outputs), workers),
+      loaded(load_for(options, job, machine)),
       objective(loaded.plan),
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
@@ -106,8 +88,8 @@ Target::Target(const TuneOptions& options, exec::Workers& its_workers, const std
   if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
   if (options.mode != Mode::dry_run) require_programs(loaded.plan);
   if (options.artifact)
-    outputs.artifact = results::artifact_file(*options.artifact, plan(), file_suffix(shape, model), hello().device);
-  outputs.must_not_be(input_files(options, loaded.plan));
+    outputs.artifact = results::artifact_file(*options.artifact, plan(), job.file_suffix(), hello().device);
+  outputs.must_not_be(input_files(options, job, loaded.plan));
 }
 
 void Target::add_warnings_to(std::vector<std::string>& warnings) const {
@@ -116,8 +98,8 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
 }
 
 std::optional<tuning::Grid> Target::grid(const TuneOptions& options, results::Findings& findings) const {
-  tuning::GridRules rules = grid_rules(options);
-  rules.one_configuration = options.load.configuration || names_any(shape, plan().default_settings);
+  tuning::GridRules rules = grid_rules(options, job.search);
+  rules.one_configuration = job.load.configuration || names_any(job.shape(), plan().default_settings);
   std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, findings.notes);
   if (!grid) return grid;
   findings.filters = filters;

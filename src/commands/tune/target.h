@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "commands/tune/options.h"
+#include "commands/tune/job.h"
 #include "config/reader/filter.h"
 #include "config/reader/load.h"
 #include "exec/workers.h"
@@ -18,17 +18,12 @@ namespace tune::commands {
 /// Why programs that the plan's commands name cannot be started: `FILE: run: cannot start x: not found on PATH` each.
 std::vector<std::string> missing_programs(const Plan& plan);
 
-/// What tells a target from the others of a run: `M=64 N=64 K=64 on NVIDIA H200`; empty if it is the only one.
-std::string label_of(const std::optional<config::Shape>& shape, const std::string& model);
-
 /// A tuning file together with the options of the command line: what is listed, built or tuned, for which machine, and
 /// where the results go.
 struct Target {
-  /// Reads the tuning file, for one problem of --shapes if there are several, and probes the device if its expressions
-  /// need it; writes nothing. `model` is that of the devices if several models are tuned for, to tell their files
-  /// apart. `workers` must outlive this. Throws Error.
-  Target(const TuneOptions& options, exec::Workers& workers, const std::optional<config::Shape>& shape = std::nullopt,
-         const std::string& model = "");
+  /// Reads the tuning file, and probes the device if its expressions need it; writes nothing. `workers` must outlive
+  /// this. Throws Error.
+  Target(const TuneOptions& options, exec::Workers& workers, Job job);
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -41,9 +36,8 @@ struct Target {
   void add_warnings_to(std::vector<std::string>& warnings) const;
 
   exec::Workers& workers;
-  std::optional<config::Shape> shape;  ///< of --shapes
-  std::string model;                   ///< of --per-device-model
-  int of = 1;                          ///< how many targets the command has
+  Job job;
+  int of = 1;  ///< how many targets the command has
   report::Progress::Time started;
   results::Outputs outputs;
   tuning::Machine machine;

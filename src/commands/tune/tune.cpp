@@ -70,17 +70,17 @@ void require_artifact(const TuneOptions& options, const Target& target, const ex
   std::error_code ignored;
   if (std::filesystem::exists(*options.artifact, ignored) && !std::filesystem::is_directory(*options.artifact, ignored))
     throw Error(ExitCode::bad_input, "--artifact " + options.artifact->string() + " is no folder; choose another");
-  if (!options.tune && !options.search.spec && grid->specs.size() != 1)
+  if (!options.tune && !target.job.search.spec && grid->specs.size() != 1)
     throw Error(ExitCode::bad_input,
                 "--artifact copies what was built for one spec; add --tune to find the best, or "
                 "choose one with --spec N");
 }
 
 /// The devices of this machine, or of the first agent's. Throws Error(bad_input).
-std::vector<exec::ChosenDevice> chosen_devices(const TuneOptions& options, Target& target) {
+std::vector<exec::ChosenDevice> chosen_devices(Target& target) {
   const wire::Hello& machine = target.hello();
   const bool of_agents = target.workers.others() != nullptr && machine.devices.empty();
-  return exec::choose_devices(of_agents ? std::nullopt : options.devices, machine);
+  return exec::choose_devices(of_agents ? std::nullopt : target.job.devices, machine);
 }
 
 /// A grid of more values takes more room than what was found in it.
@@ -105,12 +105,13 @@ void remember(const results::Results& results, const TuneOptions& options, const
 } catch (const Error&) {
 }
 
-std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Target& target, const JobOptions& orders,
+std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Target& target,
                                           results::Findings& findings) {
   std::optional<tuning::Grid> grid = target.grid(options, findings);
-  if (!orders.silent) print_warnings(findings.notes.warnings());
-  if (!options.search.spec) grid->require_specs(name_of_input(options));
-  if (grid && !grid->uncounted && !options.search.spec && orders.only.empty()) findings.specs = grid->specs.size_text();
+  const Job& job = target.job;
+  if (!job.silent) print_warnings(findings.notes.warnings());
+  if (!job.search.spec) grid->require_specs(name_of_input(options));
+  if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) findings.specs = grid->specs.size_text();
   return grid;
 }
 
@@ -127,8 +128,8 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 }
 
 std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
-  if (!options.baseline) return std::nullopt;
-  return EarlierResult(options, target.plan(), device);
+  if (!target.job.baseline) return std::nullopt;
+  return EarlierResult(*target.job.baseline, options.threshold, target.plan(), device);
 }
 
 std::unique_ptr<page::LivePage> live_page(const TuneOptions& options, const Target& target) {
@@ -147,7 +148,7 @@ wire::RunRecord run_record(const TuneOptions& options, const Target& target, con
           problem_size_text(plan.problem, plan.constants),
           platform::timestamp(),
           fresh,
-          target.shape ? config::to_text(*target.shape) : "",
+          target.job.shape() ? config::to_text(*target.job.shape()) : "",
           parameter_names(plan.space),
           flops_of(plan.problem),
           bytes_of(plan.problem),
@@ -155,11 +156,11 @@ wire::RunRecord run_record(const TuneOptions& options, const Target& target, con
 }
 
 /// Begins the run in the journal, which `kept` holds open.
-recording::Journal& begin_journal(const TuneOptions& options, const Target& target, const JobOptions& orders,
+recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
                                   const exec::RequestFactory& requests, bool fresh,
                                   std::unique_ptr<recording::Journal>& kept, results::Notices& notes) {
   if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
-  if (orders.anew) kept->clear();
+  if (target.job.anew) kept->clear();
   note_journal(*kept, notes);
   note_machine(target.machine, requests, notes);
   if (target.machine.probe_failure().empty()) kept->append(run_record(options, target, requests.hello(), fresh));
@@ -169,9 +170,9 @@ recording::Journal& begin_journal(const TuneOptions& options, const Target& targ
 }
 
 // A disagreement that the journal remembers forbids sharing processes.
-tuning::LookupRules trusted_lookup(const TuneOptions& options, const recording::Journal& journal,
+tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
                                    results::Notices& notes) {
-  tuning::LookupRules rules = lookup_rules(options);
+  tuning::LookupRules rules = lookup_rules(options, job);
   if (rules.share_processes && !journal.distrust().empty()) {
     rules.share_processes = false;
     notes.sharing_was_distrusted(journal.distrust());
@@ -194,10 +195,8 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
 }
 
 /// Whether a person is told how long the job will take.
-bool is_estimated(const TuneOptions& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid,
-                  std::int64_t count) {
-  return !options.terminal.quiet && !orders.silent && !options.search.spec && orders.estimated_tunings > 0 &&
-         !grid->uncounted && count > 1;
+bool is_estimated(const Job& job, const std::optional<tuning::Grid>& grid, std::int64_t count) {
+  return !job.quiet && !job.silent && !job.search.spec && job.estimated_tunings > 0 && !grid->uncounted && count > 1;
 }
 
 /// What the line says that tells what is to be done; empty: there is none, because there is one estimate for all sizes.
@@ -235,7 +234,7 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const res
     results::note_device_of_file(name_of_input(options), target.loaded.source, tuned_for, findings.notes);
   if (earlier && findings.no_winner.empty()) findings.comparison = earlier->compare(target.plan(), tuned_for, findings);
   note_stale_best(target, shown, findings);
-  if (!options.outputs.prefix) findings.notes.journal_is_at(journal.path());
+  if (!target.job.prefix) findings.notes.journal_is_at(journal.path());
   if (journal.lost()) findings.notes.journal_is_lost(journal.path());
   const auto earlier_failures = std::ranges::count_if(
       findings.trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
@@ -245,8 +244,8 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const res
 
 results::ResultsRules how_shown(const TuneOptions& options, const Target& target,
                                 const exec::RequestFactory& requests) {
-  results::ResultsRules shown = results_rules(options, target.outputs.csv);
-  if (options.makes_several()) shown.label = label_of(target.shape, target.model);
+  results::ResultsRules shown = results_rules(options, target.job, target.outputs.csv);
+  if (options.makes_several()) shown.label = target.job.label();
   shown.compiler = requests.hello().compiler;
   shown.vendor_library = requests.hello().vendor_library;
   shown.source_hash = requests.source_hash();
@@ -254,11 +253,11 @@ results::ResultsRules how_shown(const TuneOptions& options, const Target& target
 }
 
 /// The end of the progress, and the results.
-void show(const results::Results& results, const JobOptions& orders, report::Progress& progress) {
+void show(const results::Results& results, const Job& job, report::Progress& progress) {
   if (results.summary().tuned && results.any())
     progress.set_best(results.rows().front().trial->spec, results.winner().first);
   progress.finish(now());
-  if (!orders.silent) tuning::print(results);
+  if (!job.silent) tuning::print(results);
 }
 
 // All is written by now: what prevents this costs nothing else.
@@ -275,18 +274,19 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
 tuning::FinalsStage finals_stage(tuning::FinalsStage::Parts parts, const TuneOptions& options, const Target& target,
                                  const exec::ChosenDevice& device, report::Progress::Time sweep_began,
                                  results::Findings& findings) {
-  auto stored = tuning::stored_baselines(parts.requests, store_places(options.store), options.baseline, findings.notes);
+  auto stored =
+      tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, findings.notes);
   return {parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), findings};
 }
 
 /// What follows the files.
-void finish(const TuneOptions& options, const JobOptions& orders, const Target& target, const results::Results& results,
+void finish(const TuneOptions& options, const Target& target, const results::Results& results,
             const results::Findings& findings, tuning::Measuring& measuring, recording::Journal& journal) {
-  if (findings.comparison && !orders.silent) print_comparison(*findings.comparison);
+  if (findings.comparison && !target.job.silent) print_comparison(*findings.comparison);
   if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
     tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
-  if (!options.terminal.quiet) print_usage(measuring.started(), target, findings);
+  if (!target.job.quiet) print_usage(measuring.started(), target, findings);
 }
 
 void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options,
@@ -301,38 +301,38 @@ void fill(Tuned& tuned, const results::Results& results, const TuneOptions& opti
 
 }  // namespace
 
-Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders) {
+Tuned tune(const TuneOptions& options, Target& target) {
+  const Job& job = target.job;
   Tuned tuned;
   results::Findings& findings = tuned.findings;
 
   // What is tuned, and for which machine.
-  const std::optional<tuning::Grid> grid = examined_grid(options, target, orders, findings);
-  const std::unique_ptr<search::Strategy> strategy = strategy_of(options, orders, target, grid, findings.notes);
-  const std::int64_t count = count_of(options, orders, grid);
+  const std::optional<tuning::Grid> grid = examined_grid(options, target, findings);
+  const std::unique_ptr<search::Strategy> strategy = strategy_of(target, grid, findings.notes);
+  const std::int64_t count = count_of(job, grid);
   const wire::Hello& machine = suitable_machine(target);
-  const std::vector<exec::ChosenDevice> devices = chosen_devices(options, target);
+  const std::vector<exec::ChosenDevice> devices = chosen_devices(target);
   const std::size_t device_count = count_of_devices(target, devices);
-  const tuning::TunerRules rules = tuner_rules(options, orders, target, grid, machine.device, device_count);
+  const tuning::TunerRules rules = tuner_rules(options, target, grid, machine.device, device_count);
 
   // What is known already.
   const bool repeats = repeats_result(options, target), fresh = options.fresh || repeats;
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.time, fresh);
   const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(options, target);
-  const exec::RequestFactory requests(target.plan(), machine, options.search.seed);
+  const exec::RequestFactory requests(target.plan(), machine, job.search.seed);
   require_artifact(options, target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;
-  recording::Journal& journal =
-      begin_journal(options, target, orders, requests, fresh, orders.journal != nullptr ? *orders.journal : own_journal,
-                    findings.notes);
-  const tuning::LookupRules lookup = trusted_lookup(options, journal, findings.notes);
+  recording::Journal& journal = begin_journal(options, target, requests, fresh,
+                                              job.journal != nullptr ? *job.journal : own_journal, findings.notes);
+  const tuning::LookupRules lookup = trusted_lookup(options, job, journal, findings.notes);
   tuning::JournalLookup known(journal, requests, target.objective, lookup);
 
   // Who is told of what happens.
-  report::Progress progress(std::cerr, progress_style(options, target.plan()), count, now(),
+  report::Progress progress(std::cerr, progress_style(options, job, target.plan()), count, now(),
                             limits_of(options, target, rules, count));
   EstimateNotice estimate(work_to_do(options, target, grid, requests.has_build(), count, device_count),
-                          orders.estimated_tunings, store_places(options.store).folder, progress);
+                          job.estimated_tunings, store_places(options.store).folder, progress);
   JobObserver observer(journal, requests, progress, exporter, estimate);
 
   // Who answers: the journal, and for what it does not know this machine or agents, which start nothing before that.
@@ -345,7 +345,7 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
 
   // Try, and decide.
   const auto began = now();
-  if (is_estimated(options, orders, grid, count))
+  if (is_estimated(job, grid, count))
     estimate.begin(*grid, journal, requests, heading(options, target, machine.device));
   const tuning::JobEnd end = tuning::run_job(journal, [&] {
     tuner.sweep(*strategy);
@@ -365,18 +365,18 @@ Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders)
   results::ResultsRules shown = how_shown(options, target, requests);
   if (findings.ended_early) shown.csv.clear();  // the files of an earlier, complete run stay as they are
   note_at_the_end(options, target, shown, requests, devices.front(), earlier, journal, findings);
-  if (orders.only.empty() && grid && tuning::wants_search(options.search, grid->specs.size()))
-    tuning::note_model(tuning::model_for(options.search, target.plan(), machine.device), findings);
-  if (!orders.silent) findings.logs = results::write_logs(log_rules(options, target.outputs), findings.trials);
+  if (job.only.empty() && grid && tuning::wants_search(job.search, grid->specs.size()))
+    tuning::note_model(tuning::model_for(job.search, target.plan(), machine.device), findings);
+  if (!job.silent) findings.logs = results::write_logs(log_rules(options, target.outputs), findings.trials);
   const results::Results results(shown, target.loaded, target.objective, findings);
-  show(results, orders, progress);
+  show(results, job, progress);
   remember(results, options, target, requests, findings, journal);
 
   // Write it.
   if (end.complete()) journal.flush(true);
   if (!findings.ended_early) tuning::write_files(results, target.outputs, machine.device, exporter);
   end.rethrow();
-  finish(options, orders, target, results, findings, measuring, journal);
+  finish(options, target, results, findings, measuring, journal);
   fill(tuned, results, options, requests, journal);
   tuned.estimated = estimate.was_printed();
   tuned.started_workers = measuring.started() != nullptr;

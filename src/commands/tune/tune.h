@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,17 +10,6 @@
 #include "results/findings.h"
 
 namespace tune::commands {
-
-/// What is asked of a tuning beyond the command line.
-struct JobOptions {
-  bool silent = false;                                     ///< prints no results
-  bool anew = false;                                       ///< starts with an empty journal
-  bool in_full = false;                                    ///< times slow specs in full
-  std::vector<Spec> only;                                  ///< the specs to try; empty: what the options ask for
-  std::vector<Spec> first;                                 ///< is tried first, as far as these are specs of the grid
-  std::unique_ptr<recording::Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
-  int estimated_tunings = 1;                               ///< how many an estimate is of; 0: none is wanted any more
-};
 
 /// What a tuning came to.
 struct Tuned {
@@ -37,6 +25,6 @@ struct Tuned {
 
 /// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
 /// results are printed too, and then the exception is rethrown.
-Tuned tune(const TuneOptions& options, Target& target, const JobOptions& orders);
+Tuned tune(const TuneOptions& options, Target& target);
 
 }  // namespace tune::commands

@@ -26,8 +26,9 @@ constexpr std::size_t kLengthOfDate = 10;
 std::string line_of(const Target& target, const config::BestResult& best) {
   const double flops = flops_of(target.plan().problem);
   const std::string rate = flops > 0 ? fmt::format("TFLOPS: {:.4g} ", flops / best.seconds * 1e-12) : "";
-  return fmt::format("{} # {}time(us): {:.6g}\n", config::configured_shape(target.plan(), target.shape, best.winner),
-                     rate, best.seconds * 1e6);
+  return fmt::format("{} # {}time(us): {:.6g}\n",
+                     config::configured_shape(target.plan(), target.job.shape(), best.winner), rate,
+                     best.seconds * 1e6);
 }
 
 std::optional<double> ratio_to(const config::BestResult& best, const std::string& baseline) {
@@ -41,23 +42,22 @@ class Tunings {
   explicit Tunings(const TuneOptions& options) : options_(&options) {}
 
   /// Throws as tune().
-  ExitCode tune_one(const TuneOptions& options, Target& target) try {
-    const config::Shape shape = target.shape.value_or(config::Shape{});
-    JobOptions orders;
-    orders.journal = &journal_;
-    orders.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
-    orders.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
-    const Tuned tuned = tune(options, target, orders);
+  ExitCode tune_one(Target& target) try {
+    const config::Shape shape = target.job.shape().value_or(config::Shape{});
+    target.job.journal = &journal_;
+    target.job.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
+    target.job.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
+    const Tuned tuned = tune(*options_, target);
     estimated_ = estimated_ || tuned.estimated;
     add_row(target);
     if (tuned.verdict) ++decisions_[tuned.verdict->decision];
-    compared_.add(label_of(target.shape, target.model), tuned.findings.trials);
+    compared_.add(target.job.label(), tuned.findings.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
   } catch (const Error& error) {
     if (error.code() == ExitCode::none_valid && options_->makes_several()) {
       add_row(target);
-      compared_.add(label_of(target.shape, target.model), {});
+      compared_.add(target.job.label(), {});
     }
     if (options_->tune) ++decisions_[Decision::undecided];
     throw;
@@ -79,9 +79,9 @@ class Tunings {
 
  private:
   void add_row(const Target& target) {
-    const config::Shape shape = target.shape.value_or(config::Shape{});
+    const config::Shape shape = target.job.shape().value_or(config::Shape{});
     rows_.push_back(
-        {target.shape ? config::to_text(shape) : "", target.model, shape.calls, {}, {}, {}, "no valid spec"});
+        {target.job.shape() ? config::to_text(shape) : "", target.job.model, shape.calls, {}, {}, {}, "no valid spec"});
   }
 
   void add(const Target& target, const config::Shape& shape, const Tuned& tuned) {
@@ -91,8 +91,7 @@ class Tunings {
     row.x_default = ratio_to(best, "default");
     row.x_vendor = ratio_to(best, "vendor");
     row.found = how_found(tuned);
-    winners_.push_back(
-        {label_of(target.shape, target.model), tuning::log_sizes(shape), tuning::without_shape(best.winner, shape)});
+    winners_.push_back({target.job.label(), tuning::log_sizes(shape), tuning::without_shape(best.winner, shape)});
     write_lines(target, best);
     add_to_database(target, tuned);
   }
@@ -146,12 +145,12 @@ class Tunings {
 
 ExitCode tune_all(const TuneOptions& options) {
   Tunings tunings(options);
-  const auto tune_one = [&](const TuneOptions& each, Target& target) { return tunings.tune_one(each, target); };
-  const auto before = [](const TuneOptions& each, std::deque<Target>& targets) {
+  const auto tune_one = [&](Target& target) { return tunings.tune_one(target); };
+  const auto before = [&](std::deque<Target>& targets) {
     std::error_code ignored;
     const std::filesystem::path& database = targets.front().outputs.database;
     if (std::filesystem::exists(database, ignored)) read_results(database);  // throws where it cannot be added to
-    build_ahead(each, targets);
+    build_ahead(options, targets);
   };
   try {
     const ExitCode code = for_each_target(options, tune_one, before);

@@ -28,38 +28,40 @@ bool repeats_result(const TuneOptions& options, const Target& target) {
   return target.loaded.result && !options.tune && !options.audited;
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders, Target& target,
-                                              const std::optional<tuning::Grid>& grid, results::Notices& notes) {
-  if (orders.only.empty()) {
-    tuning::SearchRules rules = options.search;
+std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
+                                              results::Notices& notes) {
+  const Job& job = target.job;
+  if (job.only.empty()) {
+    tuning::SearchRules rules = job.search;
     rules.say = [&notes](const std::string& text) { notes.said(text); };
-    if (grid) rules.first = tuning::specs_among(*grid, orders.first, target.shape.value_or(config::Shape{}));
+    if (grid) rules.first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
     return tuning::strategy_for(rules, target.plan(), grid, target.objective,
                                 [&]() -> const Device& { return target.hello().device; });
   }
-  return std::make_unique<search::Listed>(std::deque<Spec>(orders.only.begin(), orders.only.end()));
+  return std::make_unique<search::Listed>(std::deque<Spec>(job.only.begin(), job.only.end()));
 }
 
-std::int64_t count_of(const TuneOptions& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid) {
-  if (!orders.only.empty()) return std::ssize(orders.only);
-  const std::int64_t count = options.search.spec ? 1 : grid->specs.size();
-  return std::min(count, options.search.max_evals.value_or(count));
+std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
+  if (!job.only.empty()) return std::ssize(job.only);
+  const std::int64_t count = job.search.spec ? 1 : grid->specs.size();
+  return std::min(count, job.search.max_evals.value_or(count));
 }
 
-tuning::TunerRules tuner_rules(const TuneOptions& options, const JobOptions& orders, const Target& target,
+tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
+  const tuning::SearchRules& search = target.job.search;
   tuning::TunerRules rules;
-  rules.max_evals = options.search.max_evals;
+  rules.max_evals = search.max_evals;
   rules.time = options.time;
-  rules.time_budget = options.search.time_budget;
+  rules.time_budget = search.time_budget;
   if (rules.time_budget && options.tune && options.finals.hold)
     *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals.budget.value_or(tuning::kFinalsSeconds));
-  if (options.stop_within)
-    rules.enough = tuning::merit_near_memory_bound(*options.stop_within, target.plan(), target.objective, device);
-  rules.cut_slow = options.tune && !orders.in_full;
+  if (search.stop_within)
+    rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
+  rules.cut_slow = options.tune && !target.job.in_full;
   rules.keep_going = options.keep_going;
   rules.jobs = options.measure.jobs;
-  if (!options.search.spec && tuning::wants_search(options.search, grid->specs.size()))
+  if (!search.spec && tuning::wants_search(search, grid->specs.size()))
     rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
   return rules;
 }
@@ -69,7 +71,7 @@ report::RunLimits limits_of(const TuneOptions& options, const Target& target, co
                             std::int64_t count) {
   report::RunLimits limits;
   if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
-  if (options.search.time_budget) limits.run = now() + ticks(*options.search.time_budget);
+  if (target.job.search.time_budget) limits.run = now() + ticks(*target.job.search.time_budget);
   const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
   if (!options.finals.hold || (!several && !repeats_result(options, target))) return limits;
   limits.finals_seconds = options.finals.budget.value_or(tuning::kShortFinals);
@@ -89,27 +91,28 @@ tuning::Work work_to_do(const TuneOptions& options, const Target& target, const 
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals_seconds = limits.finals_seconds;
   work.finals_as_sweep = limits.finals_as_sweep;
-  work.budget_seconds = options.search.time_budget;
+  work.budget_seconds = target.job.search.time_budget;
   return work;
 }
 
 tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& target, bool one_process,
                                       report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
   tuning::FinalsStageRules rules = options.finals;
-  rules.seed = options.search.seed;
-  rules.again = [&options](const Failure& failure, bool repeated) {
-    return options.retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines.build.count(),
-                                                      options.measure.deadlines.run.count());
+  rules.seed = target.job.search.seed;
+  rules.again = [&options, retry_failed = target.job.retry_failed](const Failure& failure, bool repeated) {
+    return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines.build.count(),
+                                              options.measure.deadlines.run.count());
   };
   rules.one_process = one_process;
   rules.one_of_several = options.makes_several();
   rules.alone = repeats_result(options, target);
-  rules.time_budget = options.search.time_budget;
-  if (options.search.time_budget) rules.deadline = sweep_began + ticks(*options.search.time_budget);
+  rules.time_budget = target.job.search.time_budget;
+  if (target.job.search.time_budget) rules.deadline = sweep_began + ticks(*target.job.search.time_budget);
   rules.accuracy = options.demands.accuracy.value_or(kAccuracy);
   rules.noise = options.demands.noise;
-  if (options.baseline)
-    rules.question = exec::Question{tuning::label_of_named(target.plan(), *options.baseline),
+  if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
+  if (target.job.baseline)
+    rules.question = exec::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
                                     options.threshold.value_or(results::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "commands/tune/target.h"
-#include "commands/tune/tune.h"
 #include "exec/device/measure_service.h"
 #include "report/progress.h"
 #include "search/strategy.h"
@@ -14,7 +13,7 @@
 
 namespace tune::commands {
 
-// What the command line and the orders of a tuning ask of each of its parts.
+// What the command line and the job ask of each of its parts.
 
 /// The clock of a tuning.
 report::Progress::Time now();
@@ -23,11 +22,11 @@ report::Progress::Time now();
 bool repeats_result(const TuneOptions& options, const Target& target);
 
 /// `grid` is unset if one spec is run without knowing the others.
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const JobOptions& orders, Target& target,
-                                              const std::optional<tuning::Grid>& grid, results::Notices& notes);
+std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
+                                              results::Notices& notes);
 /// How many specs are tried at most.
-std::int64_t count_of(const TuneOptions& options, const JobOptions& orders, const std::optional<tuning::Grid>& grid);
-tuning::TunerRules tuner_rules(const TuneOptions& options, const JobOptions& orders, const Target& target,
+std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid);
+tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices);
 /// What can be foreseen of the run's end.
 report::RunLimits limits_of(const TuneOptions& options, const Target& target, const tuning::TunerRules& rules,

@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "commands/commands.h"
 #include "commands/tune/default_file.h"
+#include "commands/tune/job.h"
 #include "commands/tune/options.h"
 
 namespace tune::tune_options_test {
@@ -101,15 +102,17 @@ std::string refusal(const Words& words) try {
 }
 
 TEST(TuneOptions, AreRepeatedAsTheyAreNow) {
-  TuneOptions options = read({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
+  const TuneOptions options = read({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
   EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--tune", "--devices", "all"}))
       << "--tune follows from the results file";
-  options.choose_devices("small card");
-  options.reseed(6);
-  EXPECT_EQ(options.given.words(Repeated::for_spec),
+  commands::Job job(options);
+  EXPECT_EQ(job.given(options).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--devices", "all"}));
+  job.devices = "small card";
+  job.search.seed = 6;
+  EXPECT_EQ(job.given(options).words(Repeated::for_spec),
             (Words{"--yaml", "g.yaml", "--devices", "small card", "--seed", "6"}));
-  options.choose_devices(std::nullopt);
-  EXPECT_EQ(options.given.words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--seed", "6"}));
+  job.devices.reset();
+  EXPECT_EQ(job.given(options).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--seed", "6"}));
 }
 
 TEST(TuneOptions, AFlagThatIsSwitchedOffIsNotRepeated) {
