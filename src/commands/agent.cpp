@@ -6,7 +6,8 @@
 #include <iostream>
 
 #include "cli/command_line.h"
-#include "commands/tune/rules.h"
+#include "commands/installation.h"
+#include "commands/tune/settings.h"
 #include "commands/tune/target.h"
 #include "exec/process/scratch.h"
 #include "platform/files/file.h"

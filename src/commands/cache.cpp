@@ -4,8 +4,8 @@
 #include <array>
 
 #include "cli/command_line.h"
+#include "commands/common_options.h"
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
 #include "exec/build/builder.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"

@@ -1,8 +1,40 @@
 #include "commands/common_options.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "cli/values.h"
+#include "platform/files/user_folders.h"
+#include "platform/process/terminal.h"
 
 namespace tune::commands {
+
+bool wants_colors(const TerminalOptions& terminal, int descriptor) {
+  using enum TerminalOptions::Color;
+  if (terminal.color != automatic) return terminal.color == always;
+  const char* none = std::getenv("NO_COLOR");
+  return (none == nullptr || *none == '\0') && platform::takes_escapes(descriptor);
+}
+
+results::ResultsRules printed_results(const TerminalOptions& terminal) {
+  constexpr std::size_t kTop = 20;
+  results::ResultsRules rules;
+  rules.width = platform::terminal_columns(STDOUT_FILENO);
+  rules.colors = wants_colors(terminal, STDOUT_FILENO);
+  rules.top = terminal.top.value_or(kTop);
+  return rules;
+}
+
+platform::StorePlaces store_places(const StoreOptions& options) {
+  platform::StorePlaces places;
+  if (const std::filesystem::path cache = platform::cache_folder(); !cache.empty()) places.folder = cache / "store";
+  places.limit = kStoreLimit;
+  if (options.store) places = {*options.store, true, {}};
+  if (options.limit) places.limit = *options.limit;
+  if (options.base_store) places.base = *options.base_store;
+  return places;
+}
 
 cli::Option bind_top(cli::Command& command, std::optional<std::size_t>& top, const char* help) {
   const auto read = [&top](const std::string& text) {

@@ -40,11 +40,11 @@ std::string text_of_dates(const std::set<std::string>& dates) {
 
 }  // namespace
 
-bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run) {
+bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines) {
   const FailureFacts& facts = failure.facts;
   if (facts.not_tried) return true;
   if (facts.limit_seconds > 0)
-    return facts.limit_seconds < (failure.stage == Stage::build ? timeout_build : timeout_run);
+    return facts.limit_seconds < (failure.stage == Stage::build ? deadlines.build : deadlines.run).count();
   return !repeated && facts.machine_suspected;
 }
 
@@ -56,8 +56,7 @@ std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal,
   Trial trial = record->trial;
   trial.spec = spec;
   const Failure* failure = trial.failure();
-  if (failure &&
-      (rules.failures_again || has_lapsed(*failure, journal.repeats(id), rules.timeout_build, rules.timeout_run)))
+  if (failure && (rules.failures_again || has_lapsed(*failure, journal.repeats(id), rules.deadlines)))
     return std::nullopt;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->shared && !rules.share_processes) return std::nullopt;

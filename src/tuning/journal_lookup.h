@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exec/evaluate/replay_runner.h"
+#include "exec/process/worker_process.h"
 #include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "recording/journal.h"
@@ -17,8 +18,7 @@ struct LookupRules {
   bool failures_again = false;   ///< specs that failed are tried again
   bool share_processes = false;  ///< times from shared processes are valid
   bool cut_slow = false;         ///< times that were stopped early are valid, if this run would stop them too
-  double timeout_build = 0;      ///< seconds
-  double timeout_run = 0;
+  exec::Deadlines deadlines;
 };
 
 /// A spec during which this many runs ended is not tried again; a single such end may have had any cause.
@@ -27,7 +27,7 @@ inline constexpr int kMostEnds = 2;
 /// Whether the facts of a recorded failure say that it need not happen in this run: either the machine is suspected and
 /// it happened only once, or the spec was given less time than specs are given now. A failure without facts does not
 /// lapse.
-bool has_lapsed(const Failure& failure, bool repeated, double timeout_build, double timeout_run);
+bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines);
 
 /// What the journal knows of a spec, if it is also valid for a run with these rules; nullopt if the spec must be tried.
 /// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not

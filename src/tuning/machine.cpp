@@ -28,7 +28,7 @@ Device device_of(const std::string& arch) {
 
 Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
   if (rules_.device_file)
-    stand_in_ = config::read_device(*rules_.device_file);
+    stand_in_ = config::read_device(config::find_device_file(*rules_.device_file, rules_.known_devices));
   else if (rules_.arch && rules_.need == Need::names)
     stand_in_ = device_of(*rules_.arch);
   if (stand_in_ && rules_.arch) stand_in_->arch = *rules_.arch;

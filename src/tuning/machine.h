@@ -15,11 +15,11 @@ struct MachineRules {
     device,    ///< to measure, unless the journal knows all there is to measure
   };
   Need need = Need::device;
-  std::filesystem::path journal;  ///< remembers the machine where it cannot be asked
-  std::optional<std::filesystem::path> device_file;
-  std::filesystem::path known_devices;  ///< the folder that has files of known devices
-  std::optional<std::string> arch;      ///< --arch: what to build for
-  std::optional<std::string> devices;   ///< --devices
+  std::filesystem::path journal;                     ///< remembers the machine where it cannot be asked
+  std::optional<std::filesystem::path> device_file;  ///< of a device, or its name
+  std::filesystem::path known_devices;               ///< the folder that has files of known devices
+  std::optional<std::string> arch;                   ///< --arch: what to build for
+  std::optional<std::string> devices;                ///< --devices
 };
 
 /// The machine that a run is for: what a worker says of it, what a device file says, or what the journal remembers.

@@ -9,7 +9,7 @@
 #include "commands/audit/audit_noise.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "commands/tune/simulate.h"
 #include "exec/process/runner.h"
 #include "platform/files/file.h"
@@ -79,7 +79,7 @@ fs::path csv_of(const AuditOptions& audit) {
   const results::Outputs outputs(rules);
   std::vector<fs::path> inputs = audit.tuning.yaml;
   inputs.insert(inputs.end(), audit.recordings.begin(), audit.recordings.end());
-  for (const auto& file : {audit.tuning.shapes, audit.tuning.device_file})
+  for (const auto& file : {audit.tuning.shapes, audit.tuning.machine.device_file})
     if (file) inputs.push_back(*file);
   outputs.must_not_be(inputs);
   return outputs.csv;

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "commands/audit/audit.h"
+#include "commands/installation.h"
 #include "commands/messages.h"
 #include "commands/tune/repeated.h"
-#include "commands/tune/rules.h"
 #include "commands/tune/simulate.h"
 #include "platform/files/streams.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "commands/tune/rules.h"
+#include "commands/installation.h"
 #include "config/reader/load.h"
 #include "model/values/error.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands/tune/rules.h"
+#include "commands/installation.h"
 #include "config/reader/device_file.h"
 #include "model/settings.h"
 #include "model/values/error.h"

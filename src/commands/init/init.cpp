@@ -6,8 +6,8 @@
 
 #include "commands/commands.h"
 #include "commands/init/draft.h"
+#include "commands/installation.h"
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
 #include "config/reader/load.h"
 #include "exec/workers.h"
 #include "model/command.h"

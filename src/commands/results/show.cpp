@@ -7,7 +7,6 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
 #include "database/database_file.h"
 #include "platform/files/streams.h"
 #include "recording/earlier_runs.h"

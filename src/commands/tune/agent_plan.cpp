@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "commands/tune/rules.h"
+#include "commands/common_options.h"
 #include "exec/cluster/cluster.h"
 #include "exec/cluster/cluster_executor.h"
 #include "model/device_setting.h"

@@ -8,7 +8,7 @@
 
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "exec/device/measure_service.h"
 #include "recording/journal.h"
 #include "tuning/searching.h"

@@ -6,7 +6,7 @@
 #include "commands/messages.h"
 #include "commands/tune/build_rows.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "exec/build/kept_files.h"
 #include "model/program.h"
 #include "platform/files/streams.h"

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "commands/installation.h"
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "model/values/error.h"
 #include "tuning/machine.h"
 

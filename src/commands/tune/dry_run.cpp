@@ -6,8 +6,7 @@
 #include "commands/tune/build_rows.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/predicted_specs.h"
-#include "commands/tune/rules.h"
-#include "commands/tune/tune_rules.h"
+#include "commands/tune/settings.h"
 #include "exec/request/spec_launches.h"
 #include "model/program.h"
 #include "platform/files/streams.h"
@@ -42,7 +41,7 @@ class Check {
     const auto builder = target.machine.builder(plan.backend);
     requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
-    builds_ = plan.backend != Backend::cpu && (options.arch || options.device_file);
+    builds_ = plan.backend != Backend::cpu && (options.machine.arch || options.machine.device_file);
     exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
     if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
     // A dry run ends at once by a signal.

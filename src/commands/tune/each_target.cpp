@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <deque>
 
+#include "commands/installation.h"
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "tuning/workload.h"

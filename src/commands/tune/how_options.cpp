@@ -142,12 +142,12 @@ void bind_time(cli::Command& command, TuneOptions& options) {
       .repeats_spec();
   const auto statistic = [&options](const std::string& text) {
     using enum Statistic;
-    options.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
+    options.tuner.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
   };
   command.choice("--statistic", statistic, "median|mean|min",
                  "Which of a spec's launch times is its time in the sweep (default: median; the finals' are medians)");
   command.choice(
-      "--outliers", [&options](const std::string& text) { options.time.without_outliers = text == "drop"; },
+      "--outliers", [&options](const std::string& text) { options.tuner.time.without_outliers = text == "drop"; },
       "keep|drop", "Whether launches that took far longer than the others count in it (default: keep)");
 }
 
@@ -216,7 +216,7 @@ void bind_compare(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_failures(cli::Command& command, TuneOptions& options) {
-  command.flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike");
+  command.flag("--keep-going", options.tuner.keep_going, "Do not stop when all specs fail alike");
   command.flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run");
 }
 
@@ -230,12 +230,12 @@ void bind_fresh(cli::Command& command, TuneOptions& options) {
 
 void bind_device_file(cli::Command& command, TuneOptions& options) {
   command
-      .path("--device-file", options.device_file, "FILE",
+      .path("--device-file", options.machine.device_file, "FILE",
             "Take the device from this file, or by a name such as h100, in dry runs, --build-only and --simulate")
       .files(kYamlFiles)
       .repeats_spec();
   command.check([&options] {
-    if (options.device_file && (options.mode == Mode::measure || options.mode == Mode::probe))
+    if (options.machine.device_file && (options.mode == Mode::measure || options.mode == Mode::probe))
       cli::refuse(
           "--device-file stands in for a device in --dry-run, --build-only and --simulate; nothing can be measured on "
           "it");
@@ -244,11 +244,11 @@ void bind_device_file(cli::Command& command, TuneOptions& options) {
 
 void bind_arch(cli::Command& command, TuneOptions& options) {
   command
-      .text("--arch", options.arch, "NAME",
+      .text("--arch", options.machine.arch, "NAME",
             "Build or list for this architecture, such as sm_90a; with --build-only, --dry-run")
       .repeats_spec();
   command.check([&options] {
-    if (options.arch && !options.times_nothing())
+    if (options.machine.arch && !options.times_nothing())
       cli::refuse("--arch goes with --build-only and --dry-run; measuring is done on the device's own");
   });
 }

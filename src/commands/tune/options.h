@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/values.h"
+#include "commands/common_options.h"
 #include "config/reader/load.h"
 #include "exec/cluster/cluster.h"
 #include "exec/device/measure_service.h"
@@ -15,23 +16,11 @@
 #include "results/outputs.h"
 #include "results/results.h"
 #include "tuning/finals_stage.h"
+#include "tuning/machine.h"
 #include "tuning/searching.h"
+#include "tuning/tuner.h"
 
 namespace tune::commands {
-
-/// How results and progress look.
-struct TerminalOptions {
-  std::optional<std::size_t> top;  ///< specs in the table; 0: all; unset: 20
-  enum class Color { automatic, always, never } color = Color::automatic;
-  bool quiet = false;
-  bool verbose = false;
-};
-
-/// Where build artifacts lie.
-struct StoreOptions {
-  std::optional<std::filesystem::path> store, base_store;
-  std::optional<std::int64_t> limit;  ///< bytes
-};
 
 /// What `tune` does. Where several are asked for, it is the last of these.
 enum class Mode { measure, build_only, dry_run, probe, simulate };
@@ -55,7 +44,7 @@ struct TuneOptions {
   // How.
   tuning::SearchRules search;
   exec::MeasureOptions measure;
-  TimeRule time;  ///< what stands for the launches of a spec in the sweep
+  tuning::TunerRules tuner;
   tuning::FinalsStageRules finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
@@ -66,12 +55,10 @@ struct TuneOptions {
   bool per_device_model = false;
   bool strict = false;                 ///< --check strict
   std::optional<std::int64_t> memory;  ///< bytes
-  bool keep_going = false;
   bool retry_failed = false;
   bool run_only = false;  ///< builds nothing
   bool fresh = false;     ///< measures again what the journal knows
-  std::optional<std::filesystem::path> device_file;
-  std::optional<std::string> arch;
+  tuning::MachineRules machine;
   StoreOptions store;
   bool clear_cache = false;    ///< the store is emptied before the run
   exec::ClusterRules cluster;  ///< without a launcher the run is on this machine

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "model/cost/cost_model.h"
 #include "platform/files/streams.h"
 #include "report/build_table.h"

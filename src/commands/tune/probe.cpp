@@ -1,5 +1,5 @@
+#include "commands/installation.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/rules.h"
 #include "config/reader/device_file.h"
 #include "platform/files/streams.h"
 

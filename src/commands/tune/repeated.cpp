@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "commands/messages.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 
 namespace tune::commands {
 

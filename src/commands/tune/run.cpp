@@ -8,7 +8,6 @@
 #include "commands/tune/default_file.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/options.h"
-#include "commands/tune/rules.h"
 #include "platform/files/log.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store_care.h"

@@ -7,7 +7,7 @@
 
 #include "commands/messages.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "config/reader/device_file.h"
 #include "config/reader/filter.h"
 #include "exec/evaluate/replay_runner.h"
@@ -29,7 +29,7 @@ bool sizes_choose(const TuneOptions& options, const recording::Recording& record
 
 results::RecordedPlanRules plan_rules(const TuneOptions& options, const std::filesystem::path& file,
                                       const recording::Recording& recording) {
-  results::RecordedPlanRules rules = {file, options.yaml, options.load, device_file(options)};
+  results::RecordedPlanRules rules = {file, options.yaml, options.load, known_device_file(options)};
   rules.load.state.reset();  // the recorded times are of a state of their own
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
@@ -114,7 +114,7 @@ void number_as_recorded(Spec& spec, const TuneOptions& options, const tuning::Re
 std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::SearchRules& search,
                                     const ValidSpecs& specs, const Plan& plan, const recording::Recording& recording) {
   if (!tuning::wants_search(search, specs.size())) return std::nullopt;
-  const auto file = device_file(options);
+  const auto file = known_device_file(options);
   return tuning::model_for(search, plan, file ? config::read_device(*file) : recording.device);
 }
 
@@ -141,9 +141,8 @@ std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning
 
 tuning::TunerRules tuner_rules(const TuneOptions& options, const tuning::SearchRules& search,
                                std::optional<double> enough) {
-  tuning::TunerRules rules;
+  tuning::TunerRules rules = options.tuner;
   rules.max_evals = search.max_evals;
-  rules.time = options.time;
   rules.time_budget = search.time_budget;
   rules.enough = enough;
   rules.keep_going = true;
@@ -247,7 +246,8 @@ ExitCode simulate(const TuneOptions& options) {
   const recording::Recording& recording = simulation.recording;
   results::Findings& findings = simulation.findings;
   tuning::Tuner& tuner = simulation.tuner;
-  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, recording.device, options.time);
+  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, recording.device,
+                            options.tuner.time);
   if (!options.search.spec) findings.specs = simulation.specs.size_text();
   tuner.sweep(*simulation.strategy);
   for (const Trial& trial : tuner.trials()) exporter.add(trial);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "commands/tune/rules.h"
+#include "commands/tune/settings.h"
 #include "model/program.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"
@@ -47,7 +47,7 @@ std::vector<std::filesystem::path> input_files(const TuneOptions& options, const
   std::vector<std::filesystem::path> inputs = options.yaml;
   std::ranges::copy(files_of(plan), std::back_inserter(inputs));
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
-  for (const auto& file : {options.shapes, options.device_file, job.baseline})
+  for (const auto& file : {options.shapes, options.machine.device_file, job.baseline})
     if (file) inputs.push_back(*file);
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.push_back(baseline.file);
@@ -85,7 +85,7 @@ Target::Target(const TuneOptions& options, exec::Workers& its_workers, Job its_j
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
-  if (options.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
+  if (options.machine.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
   if (options.mode != Mode::dry_run) require_programs(loaded.plan);
   if (options.artifact)
     outputs.artifact = results::artifact_file(*options.artifact, plan(), job.file_suffix(), hello().device);

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <iostream>
 
+#include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/earlier_result.h"
 #include "commands/tune/job_observer.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/rules.h"
-#include "commands/tune/tune_rules.h"
+#include "commands/tune/settings.h"
 #include "exec/evaluate/local_executor.h"
 #include "exec/process/stage_times.h"
 #include "model/peak.h"
@@ -317,7 +317,7 @@ Tuned tune(const TuneOptions& options, Target& target) {
 
   // What is known already.
   const bool repeats = repeats_result(options, target), fresh = options.fresh || repeats;
-  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.time, fresh);
+  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.tuner.time, fresh);
   const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(options, target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);

@@ -8,11 +8,9 @@
 namespace tune::journal_lookup_test {
 namespace {
 
-constexpr double kBuildSeconds = 120, kRunSeconds = 60;
+const exec::Deadlines kDeadlines{.build = std::chrono::seconds(120), .run = std::chrono::seconds(60)};
 
-bool lapses(const Failure& failure, bool repeated = false) {
-  return tuning::has_lapsed(failure, repeated, kBuildSeconds, kRunSeconds);
-}
+bool lapses(const Failure& failure, bool repeated = false) { return tuning::has_lapsed(failure, repeated, kDeadlines); }
 
 Failure failed(const FailureFacts& facts, Stage stage = Stage::measure) {
   return {stage, Cause::reported, "any message", "", facts};

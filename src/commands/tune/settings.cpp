@@ -1,10 +1,16 @@
-#include "commands/tune/tune_rules.h"
+#include "commands/tune/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
 
-#include "commands/tune/rules.h"
+#include "commands/installation.h"
+#include "config/reader/device_file.h"
 #include "exec/device/queue_rules.h"
+#include "platform/process/terminal.h"
+#include "report/text.h"
 #include "results/comparison.h"
 #include "search/listed.h"
 #include "tuning/memory_bound.h"
@@ -21,6 +27,113 @@ std::chrono::steady_clock::duration ticks(double seconds) {
 }
 
 }  // namespace
+
+std::string name_of_input(const TuneOptions& options) {
+  return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
+}
+
+std::optional<std::filesystem::path> known_device_file(const TuneOptions& options) {
+  if (!options.machine.device_file) return std::nullopt;
+  return config::find_device_file(*options.machine.device_file, folder_of_devices());
+}
+
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search) {
+  tuning::GridRules rules;
+  rules.file = name_of_input(options);
+  rules.one_spec = search.spec.has_value();
+  rules.bounded = search.max_evals || search.time_budget;
+  rules.may_sample = rules.one_spec || (rules.bounded && options.mode != Mode::dry_run);
+  rules.wants_default = options.tune;
+  // Of a list of sizes the sizes are divided.
+  if (options.partition && !options.shapes) {
+    rules.part = options.partition->index;
+    rules.parts = options.partition->count;
+  }
+  return rules;
+}
+
+tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs) {
+  using Need = tuning::MachineRules::Need;
+  tuning::MachineRules rules = options.machine;
+  rules.need = options.mode == Mode::build_only ? Need::compiler
+               : options.mode == Mode::dry_run  ? Need::names
+                                                : Need::device;
+  rules.journal = outputs.journal;
+  rules.known_devices = folder_of_devices();
+  if (!options.on_agents()) rules.devices = job.devices;  // of agents, each chooses its own
+  return rules;
+}
+
+tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
+  tuning::LookupRules rules;
+  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
+  rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
+  rules.share_processes = options.measure.share_processes;
+  rules.cut_slow = options.tune && !job.search.spec;
+  rules.deadlines = options.measure.deadlines;
+  return rules;
+}
+
+results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
+  results::OutputRules rules = options.outputs;
+  rules.prefix = job.prefix;
+  rules.best = options.tune;
+  rules.yamls = options.yaml;
+  rules.command = options.load.command;
+  rules.suffix = job.file_suffix();
+  rules.journal_of_all = options.makes_several() && !options.audited;
+  if (rules.journal_of_all && options.partition)
+    rules.part = fmt::format("-part{}of{}", options.partition->index, options.partition->count);
+  return rules;
+}
+
+results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs) {
+  return {outputs.logs, options.measure.keep};
+}
+
+results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv) {
+  results::ResultsRules rules = printed_results(options.terminal);
+  rules.command = reproducing_command(options, job);
+  rules.tuned = options.tune;
+  rules.time = options.tuner.time;
+  rules.csv = csv;
+  rules.demands = options.demands;
+  rules.judged = options.tune;
+  return rules;
+}
+
+report::ListLook list_look(const TuneOptions& options, const Plan& plan) {
+  return {plan.name, report::varying_parameters(plan.space), platform::terminal_columns(STDOUT_FILENO),
+          wants_colors(options.terminal, STDOUT_FILENO)};
+}
+
+report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan) {
+  report::ProgressStyle style;
+  style.quiet = job.quiet;
+  // A log line would break into the rewritten lines.
+  style.terminal = platform::takes_escapes(STDERR_FILENO) && !options.terminal.verbose;
+  style.colors = wants_colors(options.terminal, STDERR_FILENO);
+  style.columns = [] { return platform::terminal_columns(STDERR_FILENO); };
+  style.varying = report::varying_parameters(plan.space);
+  return style;
+}
+
+exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
+  exec::MeasureOptions measure = options.measure;
+  measure.builds = !options.run_only;
+  measure.worker = workers.require(backend);
+  measure.store = store_places(options.store);
+  return measure;
+}
+
+std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job) {
+  std::vector<std::string> words = {"tune"};
+  const std::vector<std::string> given = job.given(options).words(cli::OptionText::Repeated::for_spec);
+  words.insert(words.end(), given.begin(), given.end());
+  if (!options.load.command.empty()) words.push_back("--");
+  words.insert(words.end(), options.load.command.begin(), options.load.command.end());
+  return words;
+}
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -50,16 +163,14 @@ std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
 tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
                                const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
   const tuning::SearchRules& search = target.job.search;
-  tuning::TunerRules rules;
+  tuning::TunerRules rules = options.tuner;
   rules.max_evals = search.max_evals;
-  rules.time = options.time;
   rules.time_budget = search.time_budget;
   if (rules.time_budget && options.tune && options.finals.hold)
     *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals.budget.value_or(tuning::kFinalsSeconds));
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !target.job.in_full;
-  rules.keep_going = options.keep_going;
   rules.jobs = options.measure.jobs;
   if (!search.spec && tuning::wants_search(search, grid->specs.size()))
     rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
@@ -100,8 +211,7 @@ tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& 
   tuning::FinalsStageRules rules = options.finals;
   rules.seed = target.job.search.seed;
   rules.again = [&options, retry_failed = target.job.retry_failed](const Failure& failure, bool repeated) {
-    return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines.build.count(),
-                                              options.measure.deadlines.run.count());
+    return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines);
   };
   rules.one_process = one_process;
   rules.one_of_several = options.makes_several();

@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands/tune/target.h"
+#include "exec/device/measure_service.h"
+#include "report/build_table.h"
+#include "report/progress.h"
+#include "results/failure_logs.h"
+#include "results/outputs.h"
+#include "search/strategy.h"
+#include "tuning/finals_stage.h"
+#include "tuning/forecast.h"
+#include "tuning/grid.h"
+#include "tuning/journal_lookup.h"
+#include "tuning/machine.h"
+#include "tuning/tuner.h"
+
+namespace tune::commands {
+
+// What follows from several options, or from them and the job, for one part of a run. What one option sets is a field
+// of that part's settings, to which the option is bound.
+
+/// The clock of a tuning.
+report::Progress::Time now();
+/// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
+std::string name_of_input(const TuneOptions& options);
+
+/// The file that --device-file means. Throws Error(bad_input).
+std::optional<std::filesystem::path> known_device_file(const TuneOptions& options);
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search);
+tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
+tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job);
+results::OutputRules output_rules(const TuneOptions& options, const Job& job);
+results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);
+/// `csv`: the file that will have all specs; empty: none.
+results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv = {});
+/// How a dry run and --build-only list specs on stdout.
+report::ListLook list_look(const TuneOptions& options, const Plan& plan);
+report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);
+/// Throws Error(environment) if the backend's worker is not installed.
+exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
+
+/// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
+std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job);
+
+/// Whether the run times the one spec of a best.yaml again, which is compared with what the file says of it.
+bool repeats_result(const TuneOptions& options, const Target& target);
+
+/// `grid` is unset if one spec is run without knowing the others.
+std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
+                                              results::Notices& notes);
+/// How many specs are tried at most.
+std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid);
+tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
+                               const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices);
+/// What can be foreseen of the run's end.
+report::RunLimits limits_of(const TuneOptions& options, const Target& target, const tuning::TunerRules& rules,
+                            std::int64_t count);
+/// What is to be done, with so many devices.
+tuning::Work work_to_do(const TuneOptions& options, const Target& target, const std::optional<tuning::Grid>& grid,
+                        bool has_build, std::int64_t count, std::size_t devices);
+/// `one_process`: the device admits one process at a time. `stored` are artifacts of earlier runs that take part.
+tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& target, bool one_process,
+                                      report::Progress::Time sweep_began, std::vector<exec::Contender> stored);
+
+}  // namespace tune::commands
