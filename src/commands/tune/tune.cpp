@@ -1,7 +1,6 @@
 #include "commands/tune/tune.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -10,19 +9,16 @@
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/earlier_result.h"
+#include "commands/tune/end_notes.h"
+#include "commands/tune/job_journal.h"
 #include "commands/tune/job_observer.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "exec/evaluate/local_executor.h"
 #include "exec/process/stage_times.h"
-#include "model/peak.h"
-#include "model/problem_size.h"
 #include "page/live_page.h"
 #include "page/report_data.h"
-#include "platform/files/user_folders.h"
 #include "recording/earlier_runs.h"
-#include "results/rerun_comparison.h"
-#include "results/results_record.h"
 #include "tuning/artifact_copy.h"
 #include "tuning/finals_stage.h"
 #include "tuning/measuring.h"
@@ -31,25 +27,6 @@
 
 namespace tune::commands {
 namespace {
-
-void require_journal(const results::Outputs& outputs) {
-  if (!outputs.journal.empty()) return;
-  throw Error(ExitCode::environment,
-              "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
-              "or set XDG_STATE_HOME");
-}
-
-void note_journal(const recording::Journal& journal, results::Notices& notes) {
-  if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
-  notes.said(journal.damaged().texts(journal.path().string()));
-  if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
-}
-
-void note_machine(const tuning::Machine& machine, const exec::RequestFactory& requests, results::Notices& notes) {
-  notes.said(requests.hello().remarks);
-  if (!requests.remark().empty()) notes.said(requests.remark());
-  if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
-}
 
 page::LiveRuns live_runs(const Target& target) {
   return {target.plan().name,
@@ -81,28 +58,6 @@ std::vector<exec::ChosenDevice> chosen_devices(Target& target) {
   const wire::Hello& machine = target.hello();
   const bool of_agents = target.workers.others() != nullptr && machine.devices.empty();
   return exec::choose_devices(of_agents ? std::nullopt : target.job.devices, machine);
-}
-
-/// A grid of more values takes more room than what was found in it.
-bool is_huge(const wire::ResultsRecord& results) {
-  constexpr std::size_t kMostValues = 1'000'000;
-  std::size_t values = 0;
-  for (const std::vector<Parameter>& mapping : results.mappings)
-    for (const Parameter& parameter : mapping) values += parameter.values.size();
-  return values > kMostValues;
-}
-
-// A full disk costs what was measured now no more: it is printed, and the files say why they cannot be written. Where
-// the machine could not be asked, the journal knows of no run.
-void remember(const results::Results& results, const TuneOptions& options, const Target& target,
-              const exec::RequestFactory& requests, const results::Findings& findings,
-              recording::Journal& journal) try {
-  if (!target.machine.probe_failure().empty()) return;
-  const wire::ResultsRecord record =
-      results::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
-                         [&](const Spec& spec) { return requests.trial_id(spec); });
-  if (!is_huge(record)) journal.append(record);
-} catch (const Error&) {
 }
 
 std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Target& target,
@@ -137,49 +92,6 @@ std::unique_ptr<page::LivePage> live_page(const TuneOptions& options, const Targ
   return std::make_unique<page::LivePage>(live_runs(target), *options.live);
 }
 
-wire::RunRecord run_record(const TuneOptions& options, const Target& target, const wire::Hello& machine, bool fresh) {
-  const Plan& plan = target.plan();
-  return {wire::kProtocol,
-          plan.name,
-          options.typed,
-          platform::host_name(),
-          ::getpid(),
-          machine,
-          problem_size_text(plan.problem, plan.constants),
-          platform::timestamp(),
-          fresh,
-          target.job.shape() ? config::to_text(*target.job.shape()) : "",
-          parameter_names(plan.space),
-          flops_of(plan.problem),
-          bytes_of(plan.problem),
-          peak_flops(machine.device, plan.problem)};
-}
-
-/// Begins the run in the journal, which `kept` holds open.
-recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
-                                  const exec::RequestFactory& requests, bool fresh,
-                                  std::unique_ptr<recording::Journal>& kept, results::Notices& notes) {
-  if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
-  if (target.job.anew) kept->clear();
-  note_journal(*kept, notes);
-  note_machine(target.machine, requests, notes);
-  if (target.machine.probe_failure().empty()) kept->append(run_record(options, target, requests.hello(), fresh));
-  if (fresh) kept->forget_older();
-  if (!options.audited) recording::note_last_run(kept->path());
-  return *kept;
-}
-
-// A disagreement that the journal remembers forbids sharing processes.
-tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
-                                   results::Notices& notes) {
-  tuning::LookupRules rules = lookup_rules(options, job);
-  if (rules.share_processes && !journal.distrust().empty()) {
-    rules.share_processes = false;
-    notes.sharing_was_distrusted(journal.distrust());
-  }
-  return rules;
-}
-
 /// Builds and times specs: this machine, or agents. Throws Error(environment) if the machine could not be probed.
 std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const Target& target,
                                              const exec::RequestFactory& requests,
@@ -202,44 +114,6 @@ bool is_estimated(const Job& job, const std::optional<tuning::Grid>& grid, std::
 /// What the line says that tells what is to be done; empty: there is none, because there is one estimate for all sizes.
 std::string heading(const TuneOptions& options, const Target& target, const Device& device) {
   return options.makes_several() ? "" : fmt::format("{} on {}", target.plan().name, device.name);
-}
-
-void note_repetition(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
-                     const Device& device, results::Findings& findings) {
-  const results::Results results(shown, target.loaded, target.objective, findings);
-  if (!results.any()) return;
-  results::note_repetition(name_of_input(options), *target.loaded.result, results.best(device), target.plan(),
-                           findings.notes);
-}
-
-void note_stale_best(const Target& target, const results::ResultsRules& shown, results::Findings& findings) {
-  std::error_code ignored;
-  const std::filesystem::path& best = target.outputs.best;
-  if (best.empty() || !std::filesystem::exists(best, ignored)) return;
-  if (!results::Results(shown, target.loaded, target.objective, findings).any())
-    findings.notes.best_is_of_an_earlier_run(best);
-}
-
-// What all trials are needed for.
-void note_at_the_end(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
-                     const exec::RequestFactory& requests, const exec::ChosenDevice& device,
-                     const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
-                     results::Findings& findings) {
-  const Device& tuned_for = requests.hello().device;
-  tuning::note_recorded(findings, journal, requests, findings.notes);
-  if (target.workers.others() == nullptr) tuning::note_other_device(findings.trials, device.id, findings.notes);
-  if (repeats_result(options, target))
-    note_repetition(options, target, shown, tuned_for, findings);
-  else
-    results::note_device_of_file(name_of_input(options), target.loaded.source, tuned_for, findings.notes);
-  if (earlier && findings.no_winner.empty()) findings.comparison = earlier->compare(target.plan(), tuned_for, findings);
-  note_stale_best(target, shown, findings);
-  if (!target.job.prefix) findings.notes.journal_is_at(journal.path());
-  if (journal.lost()) findings.notes.journal_is_lost(journal.path());
-  const auto earlier_failures = std::ranges::count_if(
-      findings.trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
-  if (earlier_failures > 0) findings.notes.failures_are_of_an_earlier_run(earlier_failures);
-  tuning::note_trials(target.plan(), options.tune, findings);
 }
 
 results::ResultsRules how_shown(const TuneOptions& options, const Target& target,

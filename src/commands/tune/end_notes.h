@@ -1,0 +1,19 @@
+#pragma once
+#include <optional>
+
+#include "commands/tune/earlier_result.h"
+#include "commands/tune/target.h"
+#include "exec/request/request_factory.h"
+#include "recording/journal.h"
+#include "results/results.h"
+
+namespace tune::commands {
+
+/// Compares what was found with the earlier result, and adds the notes that all trials are needed for. `device` is the
+/// first that was measured on.
+void note_at_the_end(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
+                     const exec::RequestFactory& requests, const exec::ChosenDevice& device,
+                     const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
+                     results::Findings& findings);
+
+}  // namespace tune::commands

@@ -1,0 +1,97 @@
+#include "commands/tune/job_journal.h"
+
+#include <unistd.h>
+
+#include "commands/tune/settings.h"
+#include "model/peak.h"
+#include "model/problem_size.h"
+#include "platform/files/user_folders.h"
+#include "recording/earlier_runs.h"
+#include "results/results_record.h"
+
+namespace tune::commands {
+namespace {
+
+void note_journal(const recording::Journal& journal, results::Notices& notes) {
+  if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
+  notes.said(journal.damaged().texts(journal.path().string()));
+  if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
+}
+
+void note_machine(const tuning::Machine& machine, const exec::RequestFactory& requests, results::Notices& notes) {
+  notes.said(requests.hello().remarks);
+  if (!requests.remark().empty()) notes.said(requests.remark());
+  if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
+}
+
+wire::RunRecord run_record(const TuneOptions& options, const Target& target, const wire::Hello& machine, bool fresh) {
+  const Plan& plan = target.plan();
+  return {wire::kProtocol,
+          plan.name,
+          options.typed,
+          platform::host_name(),
+          ::getpid(),
+          machine,
+          problem_size_text(plan.problem, plan.constants),
+          platform::timestamp(),
+          fresh,
+          target.job.shape() ? config::to_text(*target.job.shape()) : "",
+          parameter_names(plan.space),
+          flops_of(plan.problem),
+          bytes_of(plan.problem),
+          peak_flops(machine.device, plan.problem)};
+}
+
+/// A grid of more values takes more room than what was found in it.
+bool is_huge(const wire::ResultsRecord& results) {
+  constexpr std::size_t kMostValues = 1'000'000;
+  std::size_t values = 0;
+  for (const std::vector<Parameter>& mapping : results.mappings)
+    for (const Parameter& parameter : mapping) values += parameter.values.size();
+  return values > kMostValues;
+}
+
+}  // namespace
+
+void require_journal(const results::Outputs& outputs) {
+  if (!outputs.journal.empty()) return;
+  throw Error(ExitCode::environment,
+              "there is no folder for the journal: HOME is not set and this user has no home; give --output PREFIX, "
+              "or set XDG_STATE_HOME");
+}
+
+recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
+                                  const exec::RequestFactory& requests, bool fresh,
+                                  std::unique_ptr<recording::Journal>& kept, results::Notices& notes) {
+  if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
+  if (target.job.anew) kept->clear();
+  note_journal(*kept, notes);
+  note_machine(target.machine, requests, notes);
+  if (target.machine.probe_failure().empty()) kept->append(run_record(options, target, requests.hello(), fresh));
+  if (fresh) kept->forget_older();
+  if (!options.audited) recording::note_last_run(kept->path());
+  return *kept;
+}
+
+tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
+                                   results::Notices& notes) {
+  tuning::LookupRules rules = lookup_rules(options, job);
+  if (rules.share_processes && !journal.distrust().empty()) {
+    rules.share_processes = false;
+    notes.sharing_was_distrusted(journal.distrust());
+  }
+  return rules;
+}
+
+void remember(const results::Results& results, const TuneOptions& options, const Target& target,
+              const exec::RequestFactory& requests, const results::Findings& findings,
+              recording::Journal& journal) try {
+  if (!target.machine.probe_failure().empty()) return;
+  const wire::ResultsRecord record =
+      results::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
+                         [&](const Spec& spec) { return requests.trial_id(spec); });
+  if (!is_huge(record)) journal.append(record);
+} catch (const Error&) {
+}
+
+}  // namespace tune::commands
