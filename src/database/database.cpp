@@ -35,6 +35,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   problem["bias"] = kBiases[static_cast<int>(gemm.bias)];
   problem["epilogue"] = to_text(gemm.epilogue);
   problem["residual"] = gemm.residual ? "true" : "false";
+  for (const char* name : {"scale_a", "scale_b"}) problem[name] = scale_text(gemm, name);
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
   problem["init"] = kInits[static_cast<int>(gemm.init)];
   std::erase_if(problem, [](const auto& property) {
@@ -73,8 +74,8 @@ auto order_of(const SizeRule& rule) {
 
 const std::map<std::string, std::string>& gemm_defaults() {
   static const std::map<std::string, std::string> kDefaults = {
-      {"alpha", "1"},          {"beta", "0"},       {"bias", "none"},     {"epilogue", "none"},
-      {"fast_accum", "false"}, {"init", "uniform"}, {"residual", "false"}};
+      {"alpha", "1"},      {"beta", "0"},         {"bias", "none"},    {"epilogue", "none"}, {"fast_accum", "false"},
+      {"init", "uniform"}, {"residual", "false"}, {"scale_a", "none"}, {"scale_b", "none"}};
   return kDefaults;
 }
 

@@ -56,13 +56,34 @@ std::optional<Epilogue> parse_epilogue(std::string_view name) {
   return found != kEpilogues.end() ? std::optional(static_cast<Epilogue>(found - kEpilogues.begin())) : std::nullopt;
 }
 
+ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k) {
+  constexpr std::int64_t kBlock = 128, kPadded = 4;  // cuBLASLt begins a run of 128x128 scales at 16 bytes
+  const auto blocks = [](std::int64_t count) { return (count + kBlock - 1) / kBlock; };
+  switch (scale) {
+    case Scale::none:
+      break;
+    case Scale::tensor:
+      return {lines, k, 1, 1, 1, 1};
+    case Scale::line:
+      return {1, k, lines, 1, 1, lines};
+    case Scale::of_128:
+      return {1, kBlock, lines, blocks(k), 1, lines};
+    case Scale::of_128x128:
+      return {kBlock, kBlock, blocks(lines), blocks(k), (blocks(k) + kPadded - 1) / kPadded * kPadded, 1};
+  }
+  return {};
+}
+
+std::int64_t ScaleGrid::extent() const { return line_stride > 1 ? line_count * line_stride : line_count * depth_count; }
+
 double Gemm::bytes() const {
   const auto matrix = [](std::int64_t rows, std::int64_t cols, Type type) {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(size_of(type));
   };
+  const auto scales = [&](const ScaleGrid& grid) { return matrix(grid.line_count, grid.depth_count, Type::f32); };
   const double c_passes = (beta != 0 ? 2 : 1) + (residual ? 1 : 0);
   return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, columns(), b) + c_passes * matrix(m, n, c)) +
-         matrix(1, bias_length(), c);
+         matrix(1, bias_length(), c) + scales(scales_of_a()) + scales(scales_of_b());
 }
 
 std::vector<std::string> epilogue_macros(const Gemm& gemm) {
@@ -71,6 +92,16 @@ std::vector<std::string> epilogue_macros(const Gemm& gemm) {
   if (gemm.epilogue != Epilogue::none) names.push_back("epilogue_" + std::string(to_text(gemm.epilogue)));
   if (gemm.residual) names.emplace_back("epilogue_residual");
   return names;
+}
+
+std::vector<std::string> scale_macros(const Gemm& gemm, std::string_view name) {
+  const std::string_view text = scale_text(gemm, name);
+  return text == "none" ? std::vector<std::string>() : std::vector{std::string(name) + "_" + std::string(text)};
+}
+
+std::string_view scale_text(const Gemm& gemm, std::string_view name) {
+  return name == "scale_a" ? kScalesOfA[static_cast<std::size_t>(gemm.scale_a)]
+                           : kScalesOfB[static_cast<std::size_t>(gemm.scale_b)];
 }
 
 std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld) {

@@ -23,8 +23,9 @@ double unit_roundoff(Type type);
 
 enum class Layout { row, col };
 
-/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h.
-enum class Init { uniform, normal, hpl, trig, zeros, iota };
+/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h. `scales` is for
+/// those of a product, and none of the names in tuning files.
+enum class Init { uniform, normal, hpl, trig, zeros, iota, scales };
 
 /// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
 enum class Bias { none, row, col };
@@ -40,9 +41,28 @@ inline constexpr std::array<std::string_view, 6> kEpilogues = {"none",     "relu
 constexpr std::string_view to_text(Epilogue epilogue) { return kEpilogues[static_cast<std::size_t>(epilogue)]; }
 std::optional<Epilogue> parse_epilogue(std::string_view name);
 
+/// Which elements of A or B share a scale, an f32 by which they are multiplied: all; those of a line, which is a row of
+/// A or a column of B; 128 of k in one line; 128 of k in 128 lines.
+enum class Scale { none, tensor, line, of_128, of_128x128 };
+
+/// Their names in tuning files, in the same order, for A and for B.
+inline constexpr std::array<std::string_view, 5> kScalesOfA = {"none", "tensor", "row", "1x128", "128x128"},
+                                                 kScalesOfB = {"none", "tensor", "col", "1x128", "128x128"};
+
+/// How the scales of a matrix lie in memory: that of the element p of a line is at
+/// line / lines * line_stride + p / depth * depth_stride. The order is cuBLASLt's.
+struct ScaleGrid {
+  std::int64_t lines = 1, depth = 1;  ///< elements that share one, in both directions
+  std::int64_t line_count = 0, depth_count = 0;
+  std::int64_t line_stride = 1, depth_stride = 1;
+  /// Elements of memory, padding behind each run of 128x128 scales included.
+  std::int64_t extent() const;
+};
+ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k);
+
 /// C[m,n] = epilogue(alpha * A[m,k] * B[k,n] + beta * C + bias) + residual, `batch` times with one bias, which has C's
-/// type; the residual is laid out as C. Leading dimensions and batch strides are in elements; a leading dimension is
-/// the distance between rows (Layout::row) or columns (Layout::col).
+/// type; the residual is laid out as C, and elements of A and B count times their scales. Leading dimensions and batch
+/// strides are in elements; a leading dimension is the distance between rows (Layout::row) or columns (Layout::col).
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Type a = Type::f32, b = Type::f32, c = Type::f32, acc = Type::f32;
@@ -53,6 +73,7 @@ struct Gemm {
   Bias bias = Bias::none;
   Epilogue epilogue = Epilogue::none;
   bool residual = false;
+  Scale scale_a = Scale::none, scale_b = Scale::none;
   bool fast_accum = false;  ///< of fp8: sums may keep as few digits as those of tensor cores
   Init init = Init::uniform;
 
@@ -61,18 +82,26 @@ struct Gemm {
   /// Elements of the bias vector.
   std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 
+  ScaleGrid scales_of_a() const { return scale_grid(scale_a, m, k); }
+  ScaleGrid scales_of_b() const { return scale_grid(scale_b, columns(), k); }
+
   /// Those of the product alone.
   double flops() const {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(columns()) *
            static_cast<double>(k);
   }
-  /// Compulsory traffic: A, B, the bias, the residual and C once, C twice if beta != 0.
+  /// Compulsory traffic: A, B, their scales, the bias, the residual and C once, C twice if beta != 0.
   double bytes() const;
 };
 
 /// What kernels know from `epilogue` among `build.defines`: epilogue_bias_row or epilogue_bias_col, epilogue_relu and
 /// its like, epilogue_residual. Of a plain product nothing.
 std::vector<std::string> epilogue_macros(const Gemm& gemm);
+/// What they know from `scale_a` or `scale_b` there: scale_a_1x128 and its like; without scales nothing.
+std::vector<std::string> scale_macros(const Gemm& gemm, std::string_view name);
+
+/// What a tuning file says of `scale_a` or `scale_b`.
+std::string_view scale_text(const Gemm& gemm, std::string_view name);
 
 /// Elements a matrix of rows x cols occupies: from its first to its last element, padding between rows included.
 std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::int64_t ld);

@@ -12,6 +12,8 @@ std::string gemm_text(const Gemm& gemm) {
     text += fmt::format(" {} {} {}", to_text(gemm.a), to_text(gemm.b), to_text(gemm.c));
   if (gemm.epilogue != Epilogue::none) text += fmt::format(" {}", to_text(gemm.epilogue));
   if (gemm.residual) text += " residual";
+  if (gemm.scale_a != Scale::none || gemm.scale_b != Scale::none)
+    text += fmt::format(" scales {} {}", scale_text(gemm, "scale_a"), scale_text(gemm, "scale_b"));
   const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
   if (gemm.layout_a != Layout::row || gemm.layout_b != Layout::row || gemm.layout_c != Layout::row)
     text += fmt::format(" {} {} {}", layout(gemm.layout_a), layout(gemm.layout_b), layout(gemm.layout_c));

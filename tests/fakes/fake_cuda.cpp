@@ -163,6 +163,26 @@ void gemm_swiglu_exchanged(const float* a, const float* b, float* c, int m, int 
   gemm_and(a, b, c, m, n, k, residual, 2 * n, [](float x, float up, float r) { return silu(up) * x + r; });
 }
 
+/// Of e4m3 matrices, B by columns, with one scale for 128 of k in a row of A and 128x128 of B.
+/// `kTile` columns get the scale of their first.
+template <int kTile>
+void multiply_scaled(const unsigned char* a, const unsigned char* b, float* c, int m, int n, int k,
+                     const float* scale_a, int ld_scale_a, const float* scale_b, int ld_scale_b) {
+  const auto decoded = [](unsigned char code) {
+    return static_cast<float>(tune::gpu::decode(tune::gpu::Element::e4m3, code));
+  };
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p)
+        sum += decoded(a[i * k + p]) * scale_a[p / 128 * ld_scale_a + i] * decoded(b[j * k + p]) *
+               scale_b[j / kTile * kTile / 128 * ld_scale_b + p / 128];
+      c[i * n + j] = sum;
+    }
+  take_time();
+}
+constexpr auto gemm_scaled = multiply_scaled<1>, gemm_scaled_in_tiles = multiply_scaled<192>;
+
 struct Kernel {
   std::string name;
   std::vector<std::size_t> sizes;  ///< of its parameters
@@ -203,6 +223,8 @@ std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),
                                FAKE_KERNEL(gemm_relu),
                                FAKE_KERNEL(gemm_silu_of_all),
                                FAKE_KERNEL(gemm_swiglu),
+                               FAKE_KERNEL(gemm_scaled),
+                               FAKE_KERNEL(gemm_scaled_in_tiles),
                                FAKE_KERNEL(gemm_swiglu_exchanged)};
 
 const Kernel& kernel_of(CUfunction function) { return *reinterpret_cast<const Kernel*>(function); }

@@ -218,7 +218,7 @@ TEST_F(GpuGemm, TypesThatItLacksAreRefusedBeforeAnythingStarts) {
 
 constexpr Type kAllTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
                               Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
-constexpr int kInits = 6;
+constexpr int kInits = 7;
 constexpr int kHashed = 3000;
 
 gpu::Bits hash_on_host(Type type, Init init) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Type kHostTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
                                Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
-constexpr Init kInits[] = {Init::uniform, Init::normal, Init::hpl, Init::trig, Init::zeros, Init::iota};
+constexpr Init kInits[] = {Init::uniform, Init::normal, Init::hpl, Init::trig, Init::zeros, Init::iota, Init::scales};
 
 gpu::Element element(Type type) { return static_cast<gpu::Element>(type); }
 gpu::Source source(Init init) { return static_cast<gpu::Source>(init); }

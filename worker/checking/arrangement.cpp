@@ -50,7 +50,17 @@ bool can_be_arranged(const Problem& problem) {
          !matrices_overlap(view_c(*gemm));
 }
 
-Arrangement limits_of(const Gemm& gemm) { return {gemm.m, gemm.epilogue == Epilogue::swiglu ? 1 : gemm.n, gemm.k}; }
+Arrangement draw_arrangement(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below) {
+  const ScaleGrid a = gemm.scales_of_a(), b = gemm.scales_of_b();
+  // Where all share one scale, each may go anywhere.
+  const auto together = [](std::int64_t size, std::int64_t count) { return count < size ? count : 1; };
+  const auto rotation = [&](std::int64_t size, std::int64_t part) {
+    return size % part == 0 ? part * below(size / part) : 0;
+  };
+  return {rotation(gemm.m, together(gemm.m, a.lines)),
+          gemm.epilogue == Epilogue::swiglu ? 0 : rotation(gemm.n, together(gemm.n, b.lines)),
+          rotation(gemm.k, std::max(together(gemm.k, a.depth), together(gemm.k, b.depth)))};
+}
 
 // A single column whose elements are neighbours is one line, too.
 Lines lines_of(const RotatedView& rotated) {
@@ -71,6 +81,11 @@ RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement
       return {view_c(gemm), rows, cols};
     default:
       if (gemm.residual && buffer == number_of_residual(gemm)) return {view_c(gemm), rows, cols};
+      if (buffer >= number_of_scale_a(gemm)) {
+        const bool of_a = buffer < number_of_scale_b(gemm);
+        const ScaleView scales = of_a ? scales_of_a(gemm) : scales_of_b(gemm);
+        return {scales.view, (of_a ? rows : depth) / scales.rows, (of_a ? depth : cols) / scales.cols};
+      }
       return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0};
   }
 }

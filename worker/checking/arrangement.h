@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "checking/inputs.h"
@@ -10,7 +11,7 @@ namespace tune::worker {
 /// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
 /// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
 /// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
-/// are rotated by `depth`, which changes the order of the sum alone.
+/// are rotated by `depth`, which changes the order of the sum alone. Scales go with the elements that they are for.
 struct Arrangement {
   std::int64_t rows = 0, cols = 0, depth = 0;
   bool operator==(const Arrangement&) const = default;
@@ -19,9 +20,9 @@ struct Arrangement {
 /// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
 bool can_be_arranged(const Problem& problem);
 
-/// What each of the three rotations is below. With swiglu, columns stay where they are: those of one element of C are n
-/// apart.
-Arrangement limits_of(const Gemm& gemm);
+/// One at random: below(n) is a number of [0, n). Elements that share a scale stay together, so that the last ones, if
+/// they are fewer, keep all where they are. So do columns with swiglu: those of one element of C are n apart.
+Arrangement draw_arrangement(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);
 
 /// A buffer's matrices, and how they are rotated themselves.
 struct RotatedView {

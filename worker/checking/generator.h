@@ -72,6 +72,15 @@ struct Zeros {
   TUNE_HOST_DEVICE static constexpr double at(Bits, Bits) { return 0; }
 };
 
+/// Scales, all of f32: 2^e (1 + f) with f evenly distributed in [1/8, 7/8), and e 0 for even and -1 for odd indices. So
+/// none is near 1, and neighbours in memory differ by a fifth at least.
+struct Scales {
+  TUNE_HOST_DEVICE static constexpr double at(Bits key, Bits index) {
+    const double fraction = 0.125 + static_cast<double>(random(key, index) >> 44) * 0.75 * 0x1p-20;
+    return (1 + fraction) * (index % 2 == 0 ? 1 : 0.5);
+  }
+};
+
 /// The index; the element type's rounding takes it modulo what the type counts without gaps.
 struct Iota {
   TUNE_HOST_DEVICE static constexpr double at(Bits, Bits index) {

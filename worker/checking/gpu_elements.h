@@ -10,7 +10,7 @@ using generator::Bits;
 
 /// Both are numbered as Type and Init of model/problem.h.
 enum class Element : int { f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8 };
-enum class Source : int { uniform, normal, hpl, trig, zeros, iota };
+enum class Source : int { uniform, normal, hpl, trig, zeros, iota, scales };
 
 /// A floating-point format shorter than float. `has_infinity`: IEEE's; without it only all ones are a NaN.
 struct ShortFormat {
@@ -180,6 +180,8 @@ TUNE_HOST_DEVICE constexpr double source_at(Source source, Bits key, Bits index)
       return generator::Trig::at(key, index);
     case Source::iota:
       return generator::Iota::at(key, index);
+    case Source::scales:
+      return generator::Scales::at(key, index);
     default:
       return 0;
   }

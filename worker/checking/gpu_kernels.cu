@@ -196,8 +196,9 @@ __device__ Bits negated(Element type, Bits bits) {
 
 /// Gives the elements of A and B at the `old` values of k their signs back, turns those at the `now` values, and notes
 /// by what that changes alpha * A * B: see Change.
-extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a, Element type_b, void* b, View view_b,
-                                           Turns old, Turns now, double alpha, double* by_row, double* by_col) {
+extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a, Scales scales_a, Element type_b,
+                                           void* b, View view_b, Scales scales_b, Turns old, Turns now, double alpha,
+                                           double* by_row, double* by_col) {
   const auto turn = [](Element type, void* data, Bits at) {
     write(type, data, at, negated(type, read(type, data, at)));
   };
@@ -210,7 +211,8 @@ extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a,
       if (now.k[i] >= 0) turn(type_a, a, at(now.k[i]));
     }
     for (int i = 0; i < kTurns; ++i)
-      by_row[kTurns * r + i] = now.k[i] < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, at(now.k[i])));
+      by_row[kTurns * r + i] =
+          now.k[i] < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, at(now.k[i]))) * scales_a.at(row, now.k[i]);
   }
   const Bits all_cols = static_cast<Bits>(view_b.batch * view_b.cols);
   for (Bits c = first_index(); c < all_cols; c += step()) {
@@ -221,7 +223,8 @@ extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a,
       if (now.k[i] >= 0) turn(type_b, b, at(now.k[i]));
     }
     for (int i = 0; i < kTurns; ++i)
-      by_col[kTurns * c + i] = now.k[i] < 0 ? 0 : decode(type_b, read(type_b, b, at(now.k[i])));
+      by_col[kTurns * c + i] =
+          now.k[i] < 0 ? 0 : decode(type_b, read(type_b, b, at(now.k[i]))) * scales_b.at(now.k[i], col);
   }
 }
 
@@ -244,11 +247,13 @@ extern "C" __global__ void tune_guards(const unsigned char* memory, Bits bytes, 
   }
 }
 
-/// A strided matrix as tight, row-major doubles.
-extern "C" __global__ void tune_widen(Element type, const void* data, View view, double* out) {
+/// A strided matrix, times its scales, as tight, row-major doubles.
+extern "C" __global__ void tune_widen(Element type, const void* data, View view, Scales scales, double* out) {
   const Bits count = static_cast<Bits>(view.batch * view.rows * view.cols);
-  for (Bits i = first_index(); i < count; i += step())
-    out[i] = decode(type, read(type, data, offset(view, place_of(view, i))));
+  for (Bits i = first_index(); i < count; i += step()) {
+    const Place at = place_of(view, i);
+    out[i] = decode(type, read(type, data, offset(view, at))) * scales.at(at.row, at.col);
+  }
 }
 
 /// c = alpha * c + beta * before; *largest = the bits of max|before|. `before` may be null.

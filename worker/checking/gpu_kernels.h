@@ -9,6 +9,16 @@ struct View {
   long long batch, rows, cols, batch_stride, row_stride, col_stride;
 };
 
+/// ScaleView of layout.h and where the scales lie; null: there are none, and elements count as they are.
+struct Scales {
+  const float* data;
+  long long rows, cols, row_stride, col_stride;
+
+  TUNE_HOST_DEVICE double at(long long row, long long col) const {
+    return data ? static_cast<double>(data[row / rows * row_stride + col / cols * col_stride]) : 1;
+  }
+};
+
 /// Lines of arrangement.h.
 struct Lines {
   long long matrices, lines, length, matrix_stride, line_stride, skipped, shift;

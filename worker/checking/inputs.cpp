@@ -51,6 +51,8 @@ void with_source(Init init, F&& f) {
       return f(generator::Zeros{});
     case Init::iota:
       return f(generator::Iota{});
+    case Init::scales:
+      return f(generator::Scales{});
   }
 }
 
@@ -103,8 +105,8 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 }  // namespace
 
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
-  const Type type = buffer == kNumberOfA ? gemm.a : buffer == kNumberOfB ? gemm.b : gemm.c;
-  return {type, gemm.init, seed, buffer, buffer == kNumberOfB ? factor_of_b(gemm) : 1};
+  const Buffer& filled = buffers_of(gemm)[buffer];
+  return {filled.type, filled.init, seed, buffer, buffer == kNumberOfB ? factor_of_b(gemm) : 1};
 }
 
 void fill(const Content& content, void* data, std::int64_t count) { fill_part(content, 0, count, data); }

@@ -10,8 +10,8 @@ namespace tune::worker {
 /// What a buffer holds before a launch: element i is a function of (seed, buffer, i) alone, where i is the element's
 /// offset from the buffer's start, padding included. Nothing is stored, so inputs are verified by making them again.
 ///
-/// uniform, normal, hpl, trig and iota are as in generator.h times the factor, rounded to the type; iota is taken
-/// modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
+/// uniform, normal, hpl, trig, iota and scales are as in generator.h times the factor, rounded to the type; iota is
+/// taken modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
 struct Content {
   Type type = Type::f32;
   Init init = Init::uniform;

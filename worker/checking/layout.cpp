@@ -37,6 +37,16 @@ MatrixView view_a(const Gemm& g) { return view(g.batch, g.stride_a, g.m, g.k, g.
 MatrixView view_b(const Gemm& g) { return view(g.batch, g.stride_b, g.k, g.columns(), g.layout_b, g.ldb); }
 MatrixView view_c(const Gemm& g) { return view(g.batch, g.stride_c, g.m, g.n, g.layout_c, g.ldc); }
 
+ScaleView scales_of_a(const Gemm& gemm) {
+  const ScaleGrid grid = gemm.scales_of_a();
+  return {grid.lines, grid.depth, {1, grid.line_count, grid.depth_count, 0, grid.line_stride, grid.depth_stride}};
+}
+
+ScaleView scales_of_b(const Gemm& gemm) {
+  const ScaleGrid grid = gemm.scales_of_b();
+  return {grid.depth, grid.lines, {1, grid.depth_count, grid.line_count, 0, grid.depth_stride, grid.line_stride}};
+}
+
 std::vector<Buffer> buffers_of(const Problem& problem) {
   if (const auto* custom = std::get_if<Custom>(&problem)) return custom->buffers;
   const auto* gemm = std::get_if<Gemm>(&problem);
@@ -48,6 +58,11 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
                                  buffer("C", g.c, view_c(g), g.init, role_c)};
   if (g.bias != Bias::none) buffers.push_back({"bias", g.c, g.bias_length(), g.init, Buffer::Role::in});
   if (g.residual) buffers.push_back(buffer("residual", g.c, view_c(g), g.init, Buffer::Role::in));
+  const auto scales = [&](const char* name, const ScaleGrid& grid) {
+    if (grid.line_count > 0) buffers.push_back({name, Type::f32, grid.extent(), Init::scales, Buffer::Role::in});
+  };
+  scales("scale_a", g.scales_of_a());
+  scales("scale_b", g.scales_of_b());
   return buffers;
 }
 

@@ -27,12 +27,25 @@ MatrixView view_a(const Gemm& gemm);
 MatrixView view_b(const Gemm& gemm);
 MatrixView view_c(const Gemm& gemm);
 
-/// The numbers of a GEMM's buffers; that of the residual, if there is one, depends on whether there is a bias.
+/// The numbers of a GEMM's buffers; those of the residual and the scales, if there are any, depend on which others
+/// there are.
 inline constexpr std::size_t kNumberOfA = 0, kNumberOfB = 1, kNumberOfC = 2, kNumberOfBias = 3;
 inline std::size_t number_of_residual(const Gemm& gemm) { return gemm.bias == Bias::none ? 3 : 4; }
+inline std::size_t number_of_scale_a(const Gemm& gemm) { return number_of_residual(gemm) + (gemm.residual ? 1 : 0); }
+inline std::size_t number_of_scale_b(const Gemm& gemm) {
+  return number_of_scale_a(gemm) + (gemm.scale_a != Scale::none ? 1 : 0);
+}
 
-/// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias and maybe residual of a GEMM, or those
-/// that are declared.
+/// The scales of A or B: a matrix of one for each `rows` by `cols` elements, and fewer at the ends.
+struct ScaleView {
+  std::int64_t rows = 1, cols = 1;
+  MatrixView view;
+};
+ScaleView scales_of_a(const Gemm& gemm);
+ScaleView scales_of_b(const Gemm& gemm);
+
+/// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias, residual, scale_a and scale_b of a
+/// GEMM, or those that are declared.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune::worker

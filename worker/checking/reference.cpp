@@ -20,6 +20,20 @@ std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::siz
   return values;
 }
 
+/// Multiplies the elements of a matrix by their scales, which are f32s and leave products of fp8 exact.
+void apply_scales(const Gemm& gemm, std::uint64_t seed, std::size_t buffer, const ScaleView& scales,
+                  const MatrixView& view, std::vector<double>& values) {
+  if (scales.view.rows == 0) return;
+  std::vector<double> factors(size(buffers_of(gemm)[buffer].count));
+  generate(content_of(gemm, buffer, seed), 0, static_cast<std::int64_t>(factors.size()), factors.data());
+  parallel_for(view.rows, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row)
+      for (std::int64_t col = 0; col < view.cols; ++col)
+        values[size(view.offset(0, row, col))] *=
+            factors[size(scales.view.offset(0, row / scales.rows, col / scales.cols))];
+  });
+}
+
 DoubleMatrix matrix(const std::vector<double>& values, const MatrixView& view, std::int64_t index) {
   return {values.data() + view.offset(index, 0, 0), view.row_stride, view.col_stride};
 }
@@ -102,8 +116,9 @@ GemmReference::GemmReference(const Gemm& g, std::span<const double> values, std:
 std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
   const MatrixView a_view = view_a(g), b_view = view_b(g), c_view = view_c(g);
-  const std::vector<double> a = matrix_values(g, seed, kNumberOfA, a_view),
-                            b = matrix_values(g, seed, kNumberOfB, b_view);
+  std::vector<double> a = matrix_values(g, seed, kNumberOfA, a_view), b = matrix_values(g, seed, kNumberOfB, b_view);
+  apply_scales(g, seed, number_of_scale_a(g), scales_of_a(g), a_view, a);
+  apply_scales(g, seed, number_of_scale_b(g), scales_of_b(g), b_view, b);
   const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, kNumberOfC, c_view) : std::vector<double>();
   const std::int64_t columns = g.columns();
   std::vector<double> values(size(g.batch * (g.m * columns + g.m + columns) + 1));

@@ -13,7 +13,8 @@ namespace tune::worker {
 /// What a right result is. Made once per problem and seed, never by the kernel under test.
 ///
 /// GEMM: x = alpha*A*B + beta*C + bias in double precision, and how far from it a right kernel may be. With a_i a row
-/// of A, b_j a column of B, and u_acc, u_c the unit roundoffs of the accumulator's and of C's type,
+/// of A, b_j a column of B, both times their scales, and u_acc, u_c the unit roundoffs of the accumulator's and of C's
+/// type,
 ///
 ///   |x' - x| <= t(x) = g u_acc |alpha| |a_i| |b_j|  +  4 u_acc (|alpha*ab| + |beta*c0| + |bias|)
 ///   |c - y| <= l t(x)  +  u_f |x|  +  u_c |y|  +  s                                with y = f(x)

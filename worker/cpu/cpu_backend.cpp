@@ -189,9 +189,8 @@ LaunchSetting CpuBackend::surprise() {
   states_.pop_back();
   setting.addresses = random_() % KernelSharedMemory::kAddresses;
   if (!arranged) return setting;
-  const Arrangement limits = limits_of(std::get<Gemm>(verifier_->problem()));
   const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
-  setting.arrangement = {below(limits.rows), below(limits.cols), below(limits.depth)};
+  setting.arrangement = draw_arrangement(std::get<Gemm>(verifier_->problem()), below);
   if (!setting.stale) return setting;
   const LaunchSetting& left = left_[setting.addresses % memories_.size()];
   setting.pattern = left.pattern;

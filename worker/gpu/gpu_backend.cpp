@@ -170,7 +170,7 @@ std::vector<double> GpuBackend::outputs() const {
   for (const Buffer& buffer : verifier_->buffers()) {
     if (buffer.role == Buffer::Role::in) continue;
     const DeviceMemory wide(*gpu_, static_cast<std::size_t>(buffer.count) * sizeof(double), "the reference");
-    helpers_->widen(buffer.type, memory_->address(buffer.name), {1, 1, buffer.count, 0, 0, 1}, wide.address());
+    helpers_->widen({buffer.type, memory_->address(buffer.name), {1, 1, buffer.count, 0, 0, 1}}, wide.address());
     const std::size_t start = values.size();
     values.resize(start + static_cast<std::size_t>(buffer.count));
     wide.copy_to(std::as_writable_bytes(std::span(values).subspan(start)));

@@ -27,7 +27,7 @@ static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
               static_cast<int>(Type::s8) == static_cast<int>(Element::s8));
 static_assert(static_cast<int>(Init::uniform) == static_cast<int>(Source::uniform) &&
               static_cast<int>(Init::trig) == static_cast<int>(Source::trig) &&
-              static_cast<int>(Init::iota) == static_cast<int>(Source::iota));
+              static_cast<int>(Init::scales) == static_cast<int>(Source::scales));
 static_assert(static_cast<int>(tune::Epilogue::relu) == static_cast<int>(gpu::Epilogue::relu) &&
               static_cast<int>(tune::Epilogue::swiglu) == static_cast<int>(gpu::Epilogue::swiglu));
 
@@ -38,6 +38,11 @@ Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
 
 gpu::View device_view(const MatrixView& view) {
   return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, view.col_stride};
+}
+
+gpu::Scales device_scales(const GpuHelpers::Operand& matrix) {
+  const auto& [rows, cols, view] = matrix.scale_view;
+  return {reinterpret_cast<const float*>(matrix.scales), rows, cols, view.row_stride, view.col_stride};
 }
 
 gpu::Lines device_lines(const Lines& lines) {
@@ -148,8 +153,10 @@ GpuHelpers::Verdict GpuHelpers::compare(const Comparison& c) const {
   return {static_cast<std::int64_t>(verdict.wrong), std::bit_cast<double>(verdict.largest_ratio)};
 }
 
-void GpuHelpers::widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const {
-  launch_over("tune_widen", view.batch * view.rows * view.cols, element(type), data, device_view(view), out);
+void GpuHelpers::widen(const Operand& matrix, gpu::Address out) const {
+  const MatrixView& view = matrix.view;
+  launch_over("tune_widen", view.batch * view.rows * view.cols, element(matrix.type), matrix.data, device_view(view),
+              device_scales(matrix), out);
 }
 
 double GpuHelpers::scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const {
@@ -168,8 +175,8 @@ void GpuHelpers::norms(gpu::Address data, std::int64_t count, std::int64_t strid
 void GpuHelpers::turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now,
                             double alpha, gpu::Address by_row, gpu::Address by_col) const {
   launch_over("tune_turn_signs", std::max(a.view.batch * a.view.rows, b.view.batch * b.view.cols), element(a.type),
-              a.data, device_view(a.view), element(b.type), b.data, device_view(b.view), old, now, alpha, by_row,
-              by_col);
+              a.data, device_view(a.view), device_scales(a), element(b.type), b.data, device_view(b.view),
+              device_scales(b), old, now, alpha, by_row, by_col);
 }
 
 std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {

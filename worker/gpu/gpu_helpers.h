@@ -54,18 +54,21 @@ class GpuHelpers {
   };
   Verdict compare(const Comparison& comparison) const;
 
-  /// Strided elements as tight, row-major doubles.
-  void widen(Type type, gpu::Address data, const MatrixView& view, gpu::Address out) const;
+  /// A matrix on the device, and its scales; 0: it has none.
+  struct Operand {
+    Type type = Type::f32;
+    gpu::Address data = 0;
+    MatrixView view;
+    gpu::Address scales = 0;
+    ScaleView scale_view = {};
+  };
+  /// Strided elements, times their scales, as tight, row-major doubles.
+  void widen(const Operand& matrix, gpu::Address out) const;
   /// c = alpha * c + beta * before; returns max|before|. `before` 0: none.
   double scale(gpu::Address c, gpu::Address before, std::int64_t count, double alpha, double beta) const;
   void norms(gpu::Address data, std::int64_t count, std::int64_t stride, std::int64_t length,
              std::int64_t elements_apart, gpu::Address out) const;
   /// Turns signs of A and B, and those of before back. `by_row` and `by_col`: as of gpu::Change, for all matrices.
-  struct Operand {
-    Type type = Type::f32;
-    gpu::Address data = 0;
-    MatrixView view;
-  };
   void turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now, double alpha,
                   gpu::Address by_row, gpu::Address by_col) const;
   /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.

@@ -152,10 +152,8 @@ void GpuMemory::move() {
 void GpuMemory::lay(Place place) {
   place_ = place;
   turned_ = kNone;
-  if (varies_) {
-    const Arrangement limits = limits_of(std::get<Gemm>(verifier_.problem()));
-    arrangement_ = {below(limits.rows), below(limits.cols), below(limits.depth)};
-  }
+  if (varies_)
+    arrangement_ = draw_arrangement(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
     const auto content = verifier_.content(i);
@@ -202,8 +200,14 @@ void GpuMemory::fill(std::size_t buffer) {
 
 void GpuMemory::turn_signs(const gpu::Turns& to) {
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
-  helpers_.turn_signs({gemm.a, address(buffers_[0]), view_a(gemm)}, {gemm.b, address(buffers_[1]), view_b(gemm)},
-                      turned_, to, gemm.alpha, by_row_.address(), by_col_.address());
+  const auto scales = [&](Scale scale, std::size_t buffer) {
+    return scale != Scale::none ? address(buffers_[buffer]) : gpu::Address{};
+  };
+  const gpu::Address scale_a = scales(gemm.scale_a, number_of_scale_a(gemm)),
+                     scale_b = scales(gemm.scale_b, number_of_scale_b(gemm));
+  helpers_.turn_signs({gemm.a, address(buffers_[kNumberOfA]), view_a(gemm), scale_a, scales_of_a(gemm)},
+                      {gemm.b, address(buffers_[kNumberOfB]), view_b(gemm), scale_b, scales_of_b(gemm)}, turned_, to,
+                      gemm.alpha, by_row_.address(), by_col_.address());
   turned_ = to;
 }
 

@@ -39,13 +39,18 @@ class Multiplication {
   GpuModule module_;
 };
 
-/// A matrix of a problem as tight doubles.
-DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, const MatrixView& view) {
-  const std::int64_t count = view.extent();
-  const DeviceMemory filled(gpu, static_cast<std::size_t>(count * size_of(content.type)), "the reference's input");
+DeviceMemory make_input(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, std::int64_t count) {
+  DeviceMemory filled(gpu, static_cast<std::size_t>(count * size_of(content.type)), "the reference's input");
   helpers.fill(content, filled.address(), whole(count));
+  return filled;
+}
+
+/// A matrix of a problem, times its scales (none: null), as tight doubles.
+DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, const MatrixView& view,
+                         const DeviceMemory& scales = {}, const ScaleView& scale_view = {}) {
+  const DeviceMemory filled = make_input(gpu, helpers, content, view.extent());
   DeviceMemory wide(gpu, bytes(view.batch * view.rows * view.cols), "the reference's input in double precision");
-  helpers.widen(content.type, filled.address(), view, wide.address());
+  helpers.widen({content.type, filled.address(), view, scales.address(), scale_view}, wide.address());
   return wide;
 }
 
@@ -62,8 +67,14 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
                                          const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
   const Multiplication multiply(gpu, multiply_code);
-  const DeviceMemory a = make_matrix(gpu, helpers, content_of(g, kNumberOfA, seed), view_a(g));
-  const DeviceMemory b = make_matrix(gpu, helpers, content_of(g, kNumberOfB, seed), view_b(g));
+  const auto scales = [&](Scale scale, std::size_t buffer) {
+    if (scale == Scale::none) return DeviceMemory();
+    return make_input(gpu, helpers, content_of(g, buffer, seed), buffers_of(g)[buffer].count);
+  };
+  const DeviceMemory scale_a = scales(g.scale_a, number_of_scale_a(g)),
+                     scale_b = scales(g.scale_b, number_of_scale_b(g));
+  const DeviceMemory a = make_matrix(gpu, helpers, content_of(g, kNumberOfA, seed), view_a(g), scale_a, scales_of_a(g));
+  const DeviceMemory b = make_matrix(gpu, helpers, content_of(g, kNumberOfB, seed), view_b(g), scale_b, scales_of_b(g));
   DeviceMemory c0;
   if (g.beta != 0) c0 = make_matrix(gpu, helpers, content_of(g, kNumberOfC, seed), view_c(g));
   const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.batch * n;

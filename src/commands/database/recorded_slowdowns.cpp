@@ -23,6 +23,10 @@ std::string recorded_problem(const database::ResultGroup& group, const database:
     return found != group.problem.end() ? found->second : std::string();
   };
   const auto layout = [&](const char* key) { return text(key) == "col" ? Layout::col : Layout::row; };
+  const auto scale = [&](const char* key, const auto& names) {
+    const auto found = std::ranges::find(names, text(key));
+    return found != names.end() ? static_cast<Scale>(found - names.begin()) : Scale::none;
+  };
   std::map<std::string, Value> constants;
   if (!group.problem.contains("layout_a")) {
     for (const auto& [name, size] : sizes) constants[name] = size;
@@ -39,6 +43,8 @@ std::string recorded_problem(const database::ResultGroup& group, const database:
   gemm.c = parse_type(text("c")).value_or(Type::f32);
   gemm.epilogue = parse_epilogue(text("epilogue")).value_or(Epilogue::none);
   gemm.residual = text("residual") == "true";
+  gemm.scale_a = scale("scale_a", kScalesOfA);
+  gemm.scale_b = scale("scale_b", kScalesOfB);
   gemm.layout_a = layout("layout_a");
   gemm.layout_b = layout("layout_b");
   gemm.layout_c = layout("layout_c");

@@ -70,7 +70,7 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
     throw Error(
         ExitCode::bad_input,
         fmt::format("{}: its problem is another one than that of the results, in layouts, factors, types, bias, "
-                    "epilogue or residual",
+                    "epilogue, residual or scales",
                     yamls_.front().string()));
   return loaded;
 }

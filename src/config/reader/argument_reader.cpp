@@ -30,11 +30,20 @@ std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, con
   return argument.expression ? std::optional(argument) : std::nullopt;
 }
 
-std::optional<Argument> read_name(const Node& node, const ArgumentContext& context, const ExpressionReader& read) {
+std::optional<Argument> read_name(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
+                                  Diagnostics& diagnostics) {
   if (context.gemm && node.text == "alpha") return make_argument(Argument::Kind::alpha);
   if (context.gemm && node.text == "beta") return make_argument(Argument::Kind::beta);
   if (node.text == "workspace" || contains(context.buffers, node.text)) {
     return make_argument(Argument::Kind::buffer, node.text);
+  }
+  // In other expressions these name texts.
+  if (context.gemm && (node.text == "scale_a" || node.text == "scale_b")) {
+    diagnostics.add(node.place,
+                    fmt::format("launch.args names {0}, and the problem has none; give it one, such as {0}: "
+                                "tensor, or write {{optional: {0}}}",
+                                node.text));
+    return std::nullopt;
   }
   return read_scalar(node, Argument::Scalar::i32, read);
 }
@@ -83,7 +92,7 @@ std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext&
 
 std::optional<Argument> read_argument(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
                                       Diagnostics& diagnostics) {
-  if (node.is_scalar()) return read_name(node, context, read);
+  if (node.is_scalar()) return read_name(node, context, read, diagnostics);
   if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, diagnostics);
   const std::vector<std::string> types = {"i32", "i64", "f32", "f64"};
   if (node.is_mapping() && node.entries.size() == 1) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,12 +44,17 @@ Type default_result(Type input) {
   }
 }
 
+/// Scales from one run of neighbours to the next; 0: there is one run.
+std::int64_t ld_of(Scale scale, const ScaleGrid& grid) {
+  return scale == Scale::of_128 ? grid.depth_stride : scale == Scale::of_128x128 ? grid.line_stride : 0;
+}
+
 class GemmReader {
  public:
   GemmReader(const Node& node, Diagnostics& diagnostics)
-      : fields_(node, "gemm", {"m",        "n",    "k",          "a",    "b",        "c",       "acc",      "layout",
-                               "alpha",    "beta", "batch",      "lda",  "ldb",      "ldc",     "stride_a", "stride_b",
-                               "stride_c", "bias", "fast_accum", "init", "epilogue", "residual"},
+      : fields_(node, "gemm", {"m",        "n",    "k",          "a",    "b",        "c",        "acc",      "layout",
+                               "alpha",    "beta", "batch",      "lda",  "ldb",      "ldc",      "stride_a", "stride_b",
+                               "stride_c", "bias", "fast_accum", "init", "epilogue", "residual", "scale_a",  "scale_b"},
                 diagnostics),
         diagnostics_(&diagnostics) {}
 
@@ -67,6 +73,8 @@ class GemmReader {
     if (const Node* node = fields_.find("init"))
       gemm_.init = read_init(*node, "init", *diagnostics_).value_or(gemm_.init);
     read_epilogue();
+    read_scale("scale_a", kScalesOfA, gemm_.scale_a);
+    read_scale("scale_b", kScalesOfB, gemm_.scale_b);
     read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
     read_matrix({"b", gemm_.k, gemm_.columns(), gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
     read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c});
@@ -101,6 +109,24 @@ class GemmReader {
     if (gemm_.epilogue == Epilogue::swiglu && gemm_.beta != 0)
       diagnostics_->add(fields_.find("beta")->place,
                         "beta is for a C of the product's size, and with epilogue: swiglu C has half its columns");
+  }
+
+  void read_scale(std::string_view key, std::span<const std::string_view> names, Scale& scale) {
+    const Node* node = fields_.find(key);
+    if (!node) return;
+    scale = static_cast<Scale>(
+        read_choice(*node, key, std::vector<std::string>(names.begin(), names.end()), *diagnostics_).value_or(0));
+    if (scale == Scale::none) return;
+    const auto refuse = [&](std::string_view why) {
+      diagnostics_->add(node->place, fmt::format("{}: {} {}", key, names[static_cast<std::size_t>(scale)], why));
+    };
+    if (size_of(gemm_.a) + size_of(gemm_.b) > 2 || gemm_.acc == Type::s32)
+      refuse("is for fp8; a and b must be e4m3 or e5m2");
+    else if (gemm_.acc != Type::f32)
+      refuse("is f32, and so must be acc, in which the scaled sums are added");
+    if (gemm_.batch != 1) refuse("is for one product; batch must be 1");
+    if (gemm_.fast_accum && (scale == Scale::of_128 || scale == Scale::of_128x128))
+      refuse("ends a sum after 128 products, which fast_accum is not for; remove fast_accum");
   }
 
   /// Alpha and beta have the accumulator's type.
@@ -216,6 +242,10 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"type_acc", std::string(to_text(gemm.acc))},
           {"fast_accum", Bool{gemm.fast_accum, false}},
           {"epilogue", std::string(to_text(gemm.epilogue))},
+          {"scale_a", std::string(scale_text(gemm, "scale_a"))},
+          {"scale_b", std::string(scale_text(gemm, "scale_b"))},
+          {"ld_scale_a", ld_of(gemm.scale_a, gemm.scales_of_a())},
+          {"ld_scale_b", ld_of(gemm.scale_b, gemm.scales_of_b())},
           {"layout_a", layout_text(gemm.layout_a)},
           {"layout_b", layout_text(gemm.layout_b)},
           {"layout_c", layout_text(gemm.layout_c)}};

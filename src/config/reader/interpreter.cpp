@@ -238,20 +238,22 @@ void Interpreter::read_launch() {
   read_reference(context);
 }
 
-/// A kernel that does not get the bias cannot add it, and one for all epilogues has to be told which it is.
+/// A kernel that does not get the bias or scales cannot use them, and one for all epilogues has to be told which it is.
 void Interpreter::require_epilogue() {
   const auto* gemm = std::get_if<Gemm>(&plan_.problem);
   if (gemm == nullptr || program_mode() || diagnostics_.any()) return;
-  const auto require_buffer = [&](const char* name) {
+  const auto require_buffer = [&](const char* name, const char* use) {
     for (const Launch& launch : plan_.launches)
       for (const Argument& argument : launch.args)
         if (argument.buffer == name) return;
     diagnostics_.add(
         top_.find("launch")->place,
-        fmt::format("the problem has a {0}, and no launch has '{0}' among its args: this kernel adds none", name));
+        fmt::format("the problem has a {0}, and no launch has '{0}' among its args: this kernel {1}", name, use));
   };
-  if (gemm->bias != Bias::none) require_buffer("bias");
-  if (gemm->residual) require_buffer("residual");
+  if (gemm->bias != Bias::none) require_buffer("bias", "adds none");
+  if (gemm->residual) require_buffer("residual", "adds none");
+  if (gemm->scale_a != Scale::none) require_buffer("scale_a", "multiplies by none");
+  if (gemm->scale_b != Scale::none) require_buffer("scale_b", "multiplies by none");
   if (gemm->epilogue == Epilogue::none || std::ranges::count(plan_.build.defines, "epilogue") > 0) return;
   diagnostics_.add(top_.find("launch")->place,
                    fmt::format("the problem has epilogue: {}, and build.defines does not name 'epilogue', from which "

@@ -1,8 +1,10 @@
 #include "config/reader/launch_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "config/reader/argument_reader.h"
 #include "config/reader/problem_reader.h"
@@ -111,10 +113,10 @@ class LaunchReader {
   std::optional<Argument> read_optional(const Node& node) {
     const Fields fields(node, "an argument", {"optional"}, *diagnostics_);
     const Node& name = *fields.find("optional");
-    if (!context_.gemm || (name.text != "bias" && name.text != "residual"))
-      diagnostics_->add(
-          name.place,
-          fmt::format("optional is for buffers that a gemm may have, bias and residual, not {}", describe(name)));
+    const std::array<std::string_view, 4> names = {"bias", "residual", "scale_a", "scale_b"};
+    if (!context_.gemm || std::ranges::find(names, name.text) == names.end())
+      diagnostics_->add(name.place, fmt::format("optional is for buffers that a gemm may have, {}, not {}",
+                                                fmt::join(names, ", "), describe(name)));
     if (std::ranges::find(context_.buffers, name.text) == context_.buffers.end()) return std::nullopt;
     Argument argument;
     argument.buffer = name.text;

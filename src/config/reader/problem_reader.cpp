@@ -39,6 +39,8 @@ std::vector<std::string> buffer_names(const Problem& problem) {
     names = {"A", "B", "C"};
     if (gemm->bias != Bias::none) names.push_back("bias");
     if (gemm->residual) names.push_back("residual");
+    if (gemm->scale_a != Scale::none) names.push_back("scale_a");
+    if (gemm->scale_b != Scale::none) names.push_back("scale_b");
   }
   if (const Custom* custom = std::get_if<Custom>(&problem)) {
     for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);

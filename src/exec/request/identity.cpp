@@ -83,6 +83,24 @@ const char* name_of(Init init) {
       return "zeros";
     case Init::iota:
       return "iota";
+    case Init::scales:
+      break;
+  }
+  return "";
+}
+
+const char* name_of(Scale scale) {
+  switch (scale) {
+    case Scale::none:
+      break;
+    case Scale::tensor:
+      return "tensor";
+    case Scale::line:
+      return "line";
+    case Scale::of_128:
+      return "1x128";
+    case Scale::of_128x128:
+      return "128x128";
   }
   return "";
 }
@@ -146,6 +164,8 @@ std::string text_of(const Gemm& gemm) {
   fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
   fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m).add("n", gemm.n);
   if (gemm.residual) fields.add("residual", flag(true));  // as `bias`
+  for (const auto& [name, scale] : {std::pair("scale_a", gemm.scale_a), {"scale_b", gemm.scale_b}})
+    if (scale != Scale::none) fields.add(name, in_quotes(name_of(scale)));  // likewise
   fields.add("stride_a", gemm.stride_a).add("stride_b", gemm.stride_b).add("stride_c", gemm.stride_c);
   return fields.text();
 }
@@ -281,7 +301,8 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) {
     // The GEMM above says them where they are not the default, and journals are older than these names.
-    if ((name == "fast_accum" || name == "epilogue") && std::holds_alternative<Gemm>(plan.problem)) continue;
+    const bool is_newer = name == "fast_accum" || name == "epilogue" || name.find("scale_") != name.npos;
+    if (is_newer && std::holds_alternative<Gemm>(plan.problem)) continue;
     hash.add(name).add(to_text(value));
   }
   for (const Launch& launch : plan.launches) add_launch(hash, launch);

@@ -18,6 +18,7 @@ double bytes_of_problem(const Problem& problem) {
     bytes =
         batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * columns * static_cast<double>(size_of(gemm->b)) +
                  m * (matrices * n * static_cast<double>(size_of(gemm->c)) + columns * double{sizeof(double)}));
+    bytes += static_cast<double>(gemm->scales_of_a().extent() + gemm->scales_of_b().extent()) * double{sizeof(float)};
   }
   if (const auto* custom = std::get_if<Custom>(&problem))
     for (const Buffer& buffer : custom->buffers)

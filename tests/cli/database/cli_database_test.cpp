@@ -326,5 +326,23 @@ TEST_F(DatabaseFile, HasAResultForEachEpilogue) {
   EXPECT_TRUE(has(of("epilogue=none"), "  BM: 8\n"));
 }
 
+TEST_F(DatabaseFile, ProductsWithScalesAreProblemsOfTheirOwn) {
+  Best best;
+  best.types = ", a: e4m3, b: e4m3, c: bf16, acc: f32";
+  tune({"merge", write("plain.yaml", best), "-o", "db.yaml"});
+  EXPECT_FALSE(has(sandbox_.read("db.yaml"), "scale")) << "databases of plain products are what they were";
+  best.types += ", scale_a: 1x128, scale_b: 128x128";
+  best.params = "{BM: 16}";
+  std::string text = text_of(best);
+  text.replace(text.find("args: [A]"), 9, "args: [A, scale_a, scale_b]");
+  sandbox_.write("scaled.yaml", text);
+  tune({"merge", "scaled.yaml", "-o", "db.yaml"});
+  EXPECT_TRUE(has(sandbox_.read("db.yaml"), "scale_b: 128x128"));
+  Words words = {"-m", "64", "-n", "64", "-k", "64", "--device", "NVIDIA H200", "--problem", "scale_a=1x128"};
+  EXPECT_TRUE(has(look_up(words).out, "  BM: 16\n"));
+  words.back() = "scale_a=none";
+  EXPECT_TRUE(has(look_up(words).out, "  BM: 8\n"));
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_database_test

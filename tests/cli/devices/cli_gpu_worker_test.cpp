@@ -70,6 +70,27 @@ TEST_F(GpuWorker, EpiloguesAreComparedOnTheDevice) {
   EXPECT_EQ(outcome("gemm_swiglu_exchanged", "swiglu"), "check, reported: wrong result in C");
 }
 
+// As before, and signs are turned of elements that have scales.
+TEST_F(GpuWorker, ScalesAreComparedOnTheDevice) {
+  const auto outcome = [&](const std::string& kernel) {
+    sandbox_.write("gemm.cu", "extern \"C\" __global__ void " + kernel +
+                                  "(const unsigned char* A, const unsigned char* B, float* C, int m, int n, int k, "
+                                  "const float* a, int ld_a, const float* b, int ld_b) { C[0] = P; }\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: " + kernel + ", file: gemm.cu, kernel: " + kernel +
+                       ", problem: {gemm: {m: 16, n: 256, k: 256, a: e4m3, c: f32, layout: {b: col}, scale_a: 1x128, "
+                       "scale_b: 128x128}}, params: {P: 1},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: "
+                       "[16], args: [A, B, C, m, n, k, scale_a, ld_scale_a, scale_b, ld_scale_b]}}\n");
+    const Result result = sandbox_.tune({"gemm.yaml", "--output", kernel});
+    const std::vector<wire::TrialRecord> trials = sandbox_.trials(kernel + ".jsonl");
+    return trials.empty() ? result.err : outcome_text(trials.front().trial);
+  };
+  const std::string honest = outcome("gemm_scaled");
+  if (has(honest, "no run-time compiler")) GTEST_SKIP() << honest;
+  EXPECT_EQ(honest, "measured");
+  EXPECT_EQ(outcome("gemm_scaled_in_tiles"), "check, reported: wrong result in C");
+}
+
 // One process for each spec of the sweep, and one for the finals.
 TEST_F(GpuWorker, FinalistsShareAProcess) {
   const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]", {"--tune", "--finalists", "8", "--verbose"});

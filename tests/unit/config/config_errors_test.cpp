@@ -289,7 +289,8 @@ TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
 TEST_F(BadInput, TypesThatTheBackendLacksAreRefused) {
   const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [A]}\n";
   EXPECT_EQ(complaint(head + "problem: {gemm: {m: 4, n: 4, k: 4, a: tf32}}\n"),
-            "gemm.yaml:6: the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16");
+            "gemm.yaml:6: the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16 "
+            "e4m3 e5m2");
 }
 
 TEST_F(BadInput, AReferenceSpecMustSatisfyTheConstraints) {

@@ -204,7 +204,7 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
   EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
   EXPECT_EQ(to_text(plan.constants.at("fast_accum")), "False");
-  EXPECT_EQ(plan.constants.size(), 21u);
+  EXPECT_EQ(plan.constants.size(), 25u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {
@@ -322,7 +322,69 @@ TEST_F(Config, MistakesInEpiloguesAreSaid) {
       complaint(finishing(", residual: true", "A")),
       "gemm.yaml:5: the problem has a residual, and no launch has 'residual' among its args: this kernel adds none");
   EXPECT_EQ(complaint(finishing("", "A, {optional: D}")),
-            "gemm.yaml:5: optional is for buffers that a gemm may have, bias and residual, not 'D'");
+            "gemm.yaml:5: optional is for buffers that a gemm may have, bias, residual, scale_a, scale_b, not 'D'");
+}
+
+/// A kernel for fp8 with scales, for the problem `gemm: {m: 20, n: 300, k: 640, a: e4m3...}`.
+std::string scaled(const std::string& more, const std::string& args = "A, {optional: scale_a}, {optional: scale_b}") {
+  return "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nlaunch: {args: [" + args +
+         "]}\nbuild: {defines: [scale_a, scale_b]}\nproblem: {gemm: {m: 20, n: 300, k: 640" + more + "}}\n";
+}
+
+TEST_F(Config, ScalesBelongToFp8) {
+  const Plan plan =
+      load(scaled(", a: e4m3, scale_a: 1x128, scale_b: 128x128", "A, scale_a, ld_scale_a, scale_b, ld_scale_b"));
+  const Gemm gemm = std::get<Gemm>(plan.problem);
+  EXPECT_EQ(gemm.scale_a, Scale::of_128);
+  EXPECT_EQ(gemm.scale_b, Scale::of_128x128);
+  EXPECT_EQ(to_text(plan.constants.at("scale_a")), "1x128");
+  EXPECT_EQ(to_text(plan.constants.at("ld_scale_a")), "20");
+  EXPECT_EQ(to_text(plan.constants.at("ld_scale_b")), "8");
+  EXPECT_EQ(plan.launches[0].args[1].buffer, "scale_a");
+  EXPECT_EQ(plan.launches[0].args[3].buffer, "scale_b");
+  EXPECT_EQ(scale_macros(gemm, "scale_a"), std::vector<std::string>{"scale_a_1x128"});
+  EXPECT_EQ(scale_macros(gemm, "scale_b"), std::vector<std::string>{"scale_b_128x128"});
+}
+
+TEST_F(Config, EachMatrixHasItsOwnNamesOfScales) {
+  const Gemm rows = std::get<Gemm>(load(scaled(", a: e5m2, b: e4m3, scale_a: row, scale_b: col")).problem);
+  EXPECT_EQ(rows.scale_a, Scale::line);
+  EXPECT_EQ(rows.scale_b, Scale::line);
+  const Gemm one = std::get<Gemm>(load(scaled(", a: e4m3, scale_a: tensor")).problem);
+  EXPECT_EQ(one.scale_a, Scale::tensor);
+  EXPECT_EQ(one.scale_b, Scale::none);
+}
+
+TEST_F(Config, WithoutScalesThereIsNoArgumentAndNoMacro) {
+  const Plan plan = load(scaled(""));
+  EXPECT_EQ(plan.launches[0].args.size(), 1u);
+  EXPECT_TRUE(scale_macros(std::get<Gemm>(plan.problem), "scale_a").empty());
+}
+
+TEST_F(Config, MistakesInScalesAreSaid) {
+  const auto complaint = [&](const std::string& more) { return folder_.complaint([&] { load(scaled(more)); }); };
+  EXPECT_EQ(complaint(", a: e4m3, scale_a: col"),
+            "gemm.yaml:7: scale_a must be one of none, tensor, row, 1x128, 128x128, not 'col'");
+  EXPECT_EQ(complaint(", a: e4m3, scale_b: 1x32"),
+            "gemm.yaml:7: scale_b must be one of none, tensor, col, 1x128, 128x128, not '1x32'");
+  EXPECT_EQ(complaint(", a: bf16, scale_a: row"), "gemm.yaml:7: scale_a: row is for fp8; a and b must be e4m3 or e5m2");
+  EXPECT_EQ(complaint(", a: e4m3, b: bf16, scale_b: 128x128"),
+            "gemm.yaml:7: scale_b: 128x128 is for fp8; a and b must be e4m3 or e5m2");
+  EXPECT_EQ(complaint(", a: e4m3, acc: f16, c: f16, scale_a: row"),
+            "gemm.yaml:7: scale_a: row is f32, and so must be acc, in which the scaled sums are added\n"
+            "gemm.yaml:7: the cpu backend has no accumulation in f16; acc is one of f32 f64 s32");
+  EXPECT_EQ(complaint(", a: e4m3, batch: 2, scale_b: tensor"),
+            "gemm.yaml:7: scale_b: tensor is for one product; batch must be 1");
+  EXPECT_EQ(
+      complaint(", a: e4m3, fast_accum: true, scale_a: 1x128"),
+      "gemm.yaml:7: scale_a: 1x128 ends a sum after 128 products, which fast_accum is not for; remove fast_accum");
+  EXPECT_EQ(folder_.complaint([&] { load(scaled(", a: e4m3, scale_a: row", "A")); }),
+            "gemm.yaml:5: the problem has a scale_a, and no launch has 'scale_a' among its args: this kernel "
+            "multiplies by none");
+  EXPECT_EQ(
+      folder_.complaint([&] { load(scaled("", "A, scale_a")); }),
+      "gemm.yaml:5: launch.args names scale_a, and the problem has none; give it one, such as scale_a: tensor, or "
+      "write {optional: scale_a}");
 }
 
 TEST_F(Config, FastAccumulationIsForFp8) {

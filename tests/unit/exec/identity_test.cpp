@@ -183,6 +183,36 @@ TEST_F(IdentityTest, EachEpilogueAndTheResidualHasItsOwn) {
   EXPECT_EQ(trials.size(), problems.size());
 }
 
+TEST_F(IdentityTest, EachKindOfScaleHasItsOwn) {
+  const std::string scaled = R"(
+name: gemm
+file: a.cu
+kernel: gemm
+problem: {gemm: {m: 256, n: 256, k: 256, a: e4m3}}
+params: {P: [1, 2]}
+build: {defines: [scale_a, scale_b]}
+launch: {grid: [1], block: [32], args: [A, B, C, {optional: scale_a}, {optional: scale_b}]}
+)";
+  std::set<std::string> builds, trials;
+  const std::vector<std::string> problems = {"",
+                                             ", scale_a: tensor",
+                                             ", scale_a: row",
+                                             ", scale_a: 1x128",
+                                             ", scale_a: 128x128",
+                                             ", scale_b: tensor",
+                                             ", scale_b: col",
+                                             ", scale_b: 1x128",
+                                             ", scale_a: 1x128, scale_b: 128x128"};
+  for (const std::string& more : problems) {
+    std::string text = scaled;
+    read(text.insert(text.find("e4m3") + 4, more));
+    builds.insert(requests().build_key(spec(0)));
+    trials.insert(requests().trial_id(spec(0)));
+  }
+  EXPECT_EQ(builds.size(), problems.size());
+  EXPECT_EQ(trials.size(), problems.size());
+}
+
 TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {
   read(kCustom);
   const exec::RequestFactory requests = this->requests();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend.h"
+#include "checking/arrangement.h"
 #include "checking/layout.h"
 #include "gpu/gpu_tensor_map.h"
 
@@ -65,12 +66,14 @@ struct Tensor {
 };
 
 Tensor tensor_of(const Problem& problem, const std::string& name) {
-  for (const Buffer& buffer : buffers_of(problem)) {
+  const std::vector<Buffer> buffers = buffers_of(problem);
+  for (std::size_t number = 0; number < buffers.size(); ++number) {
+    const Buffer& buffer = buffers[number];
     if (buffer.name != name) continue;
     const auto* gemm = std::get_if<Gemm>(&problem);
     if (!gemm || name == "bias") return {buffer.type, {static_cast<cuuint64_t>(buffer.count)}, {}};
     const Gemm g = resolved(*gemm);
-    const MatrixView view = name == "A" ? view_a(g) : name == "B" ? view_b(g) : view_c(g);
+    const MatrixView view = rotated_view(g, number, {}).view;
     const auto bytes = [&](std::int64_t elements) { return static_cast<cuuint64_t>(elements * size_of(buffer.type)); };
     const bool by_rows = view.col_stride == 1;
     const std::int64_t inner = by_rows ? view.cols : view.rows, outer = by_rows ? view.rows : view.cols;
