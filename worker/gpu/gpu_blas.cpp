@@ -61,11 +61,30 @@ std::optional<blas::ComputeType> compute_type(const Gemm& g) {
   }
 }
 
+/// nullopt: the one that the library assumes.
+std::optional<std::int32_t> scale_mode(Scale scale) {
+  switch (scale) {
+    case Scale::none:
+    case Scale::tensor:
+      return std::nullopt;
+    case Scale::line:
+      return blas::kScaleLine;
+    case Scale::of_128:
+      return blas::kScaleOf128;
+    case Scale::of_128x128:
+      return blas::kScaleOf128x128;
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void refuse_problem(const Gemm& g) {
   const auto name = [](Layout layout) { return layout == Layout::row ? "row" : "col"; };
-  refuse(fmt::format("{} has no {} x {} -> {} GEMM with {} accumulation of this size and layout ({} {} {})",
-                     blas::kName, to_text(g.a), to_text(g.b), to_text(g.c), to_text(g.acc), name(g.layout_a),
-                     name(g.layout_b), name(g.layout_c)));
+  const bool has_scales = g.scale_a != Scale::none || g.scale_b != Scale::none;
+  refuse(fmt::format(
+      "{} has no {} x {} -> {} GEMM with {} accumulation{} of this size and layout ({} {} {})", blas::kName,
+      to_text(g.a), to_text(g.b), to_text(g.c), to_text(g.acc),
+      has_scales ? fmt::format(" and scales {} {}", scale_text(g, "scale_a"), scale_text(g, "scale_b")) : "",
+      name(g.layout_a), name(g.layout_b), name(g.layout_c)));
 }
 
 /// A matrix as the library sees it.
@@ -97,6 +116,7 @@ class VendorBlas final : public GpuBlas {
   void describe();
   void describe_epilogue() const;
   void require_bias_along_columns() const;
+  void describe_scales() const;
   void find(int most);
   template <typename T>
   void set(blas::ProductAttribute attribute, T value) const {
@@ -150,6 +170,7 @@ void VendorBlas::describe() {
   beta_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.residual ? 1 : g.beta);
   if (g.fast_accum && blas::kHasFastAccumulation) set(blas::kFastAccumulation, std::int8_t{1});
   describe_epilogue();
+  describe_scales();
 }
 
 void VendorBlas::bind(const AddressOf& address) {
@@ -159,6 +180,10 @@ void VendorBlas::bind(const AddressOf& address) {
   c_.data = pointer("C");
   before_ = pointer(gemm_.residual ? "residual" : "C");
   if (gemm_.bias != Bias::none) set(blas::kBiasPointer, pointer("bias"));
+  if (gemm_.scale_a != Scale::none)
+    set(transposed() ? blas::kSecondScalePointer : blas::kFirstScalePointer, pointer("scale_a"));
+  if (gemm_.scale_b != Scale::none)
+    set(transposed() ? blas::kFirstScalePointer : blas::kSecondScalePointer, pointer("scale_b"));
 }
 
 /// The library's gelu is that of tanh. It adds what was in C before it applies the function, and has no other place for
@@ -181,6 +206,17 @@ void VendorBlas::require_bias_along_columns() const {
   if ((gemm_.bias == Bias::row) != (gemm_.layout_c == Layout::row))
     refuse(fmt::format("{} has no bias of one {} for a C of {}s", blas::kName,
                        gemm_.bias == Bias::row ? "row" : "column", gemm_.layout_c == Layout::row ? "row" : "column"));
+}
+
+/// Their order in memory is the library's, which takes each for one scale of a whole matrix unless it is told
+/// otherwise.
+void VendorBlas::describe_scales() const {
+  const Scale first = transposed() ? gemm_.scale_b : gemm_.scale_a,
+              second = transposed() ? gemm_.scale_a : gemm_.scale_b;
+  if (!blas::kHasScales && (first != Scale::none || second != Scale::none))
+    refuse(fmt::format("tune knows no call of {} with scales", blas::kName));
+  if (const auto mode = scale_mode(first)) set(blas::kFirstScaleMode, *mode);
+  if (const auto mode = scale_mode(second)) set(blas::kSecondScaleMode, *mode);
 }
 
 void VendorBlas::find(int most) {

@@ -48,6 +48,10 @@ inline constexpr std::uint32_t kAddBias = 4, kRelu = 2, kGelu = 32;
 // It has no such attribute.
 inline constexpr ProductAttribute kFastAccumulation{};
 inline constexpr bool kHasFastAccumulation = false;
+// It declares scales of 128 and of 128x128 as not supported yet, and no AMD GPU has shown what the others do.
+inline constexpr ProductAttribute kFirstScalePointer{}, kSecondScalePointer{}, kFirstScaleMode{}, kSecondScaleMode{};
+inline constexpr std::int32_t kScaleLine = 0, kScaleOf128 = 0, kScaleOf128x128 = 0;
+inline constexpr bool kHasScales = false;
 enum MatrixAttribute : int { kBatchCount = 0, kBatchStride = 1 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1 };
 
