@@ -49,20 +49,25 @@ class ScalesTest : public CpuFixture {
     rules_.max_seconds = 0;
   }
 
-  /// What becomes of a kernel with this mistake.
-  std::string outcome(const Case& each) {
+  /// What becomes of a kernel with this mistake, or of that of the repository.
+  std::string outcome(const Case& each, bool of_repository = false) {
     const Gemm gemm = gemm_of(each);
     wire::BuildRequest build_request;
-    build_request.source = kernel_file("scales.cpp");
-    build_request.flags = {"-O1"};
+    build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_scaled.cpp" : kernel_file("scales.cpp");
+    build_request.flags = {"-O1", "-fopenmp"};
     build_request.defines = {{"FAULT", each.fault},
                              {"type_a_" + std::string(to_text(each.type)), "1"},
+                             {"type_b_" + std::string(to_text(each.type)), "1"},
                              {"type_c_" + std::string(to_text(each.c)), "1"}};
+    for (const auto& [name, value] :
+         {std::pair("MR", "2"), {"NR", "8"}, {"MC", "6"}, {"NC", "72"}, {"KC", "52"}, {"VL", "4"}})
+      build_request.defines.push_back({name, value});
     build_request.problem = gemm;
     wire::KernelLaunch launch;
     launch.kernel = "gemm";
     for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
     for (const std::int64_t size : {gemm.m, gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
+    if (of_repository) launch.args.push_back(scalar_arg(2));  // threads
     for (const auto& [scale, grid] : {std::pair("scale_a", gemm.scales_of_a()), {"scale_b", gemm.scales_of_b()}}) {
       for (const std::string& macro : scale_macros(gemm, scale)) build_request.defines.push_back({macro, "1"});
       if (grid.extent() == 0) continue;
@@ -105,6 +110,15 @@ TEST_F(ScalesTest, RightKernelsAreRight) {
     each.c = Type::f32;
     EXPECT_EQ(outcome(each), "right") << name(each);
   }
+}
+
+TEST_F(ScalesTest, TheKernelOfTheRepositoryIsRight) {
+  using enum Scale;
+  for (const auto& [a, b] : {std::pair(tensor, line), {line, tensor}, {of_128, of_128x128}, {of_128x128, of_128}})
+    for (const Type type : {Type::e4m3, Type::e5m2}) {
+      const Case each{a, b, "kNone", 17, 300, 403, type, type == Type::e4m3 ? Type::bf16 : Type::f32};
+      EXPECT_EQ(outcome(each, true), "right") << name(each);
+    }
 }
 
 TEST_F(ScalesTest, EveryMistakeIsFound) {
