@@ -9,6 +9,14 @@ double value(double x) { return x; }
 float value(float x) { return x; }
 float value(_Float16 x) { return static_cast<float>(x); }
 float value(std::uint16_t bf16) { return std::bit_cast<float>(std::uint32_t{bf16} << 16); }
+#ifndef FRACTION
+#define FRACTION 3
+#endif
+/// fp8 with so many bits behind the point.
+float value(std::uint8_t code) {
+  const float x = std::bit_cast<float>((code & 0x80U) << 24 | (code & 0x7fU) << (23 - FRACTION));
+  return x * (FRACTION == 3 ? 0x1p120F : 0x1p112F);
+}
 std::int32_t value(std::int8_t x) { return x; }
 std::int32_t value(std::int32_t x) { return x; }
 

@@ -20,6 +20,8 @@ inline constexpr Cell kCpuCells[] = {
     {Type::bf16, Type::f32, Type::f32}, {Type::bf16, Type::f32, Type::f16}, {Type::bf16, Type::f32, Type::bf16},
     {Type::f32, Type::f64, Type::f32},  {Type::f32, Type::f64, Type::f64},  {Type::f64, Type::f64, Type::f32},
     {Type::f64, Type::f64, Type::f64},  {Type::s8, Type::s32, Type::s32},   {Type::s8, Type::s32, Type::f32},
+    {Type::e4m3, Type::f32, Type::f32}, {Type::e4m3, Type::f32, Type::f16}, {Type::e4m3, Type::f32, Type::bf16},
+    {Type::e5m2, Type::f32, Type::f32}, {Type::e5m2, Type::f32, Type::f16}, {Type::e5m2, Type::f32, Type::bf16},
 };
 
 inline constexpr Cell kGpuCells[] = {

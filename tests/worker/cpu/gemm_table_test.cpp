@@ -75,6 +75,9 @@ const char* cpp_name(Type type) {
       return "_Float16";
     case Type::bf16:
       return "std::uint16_t";
+    case Type::e4m3:
+    case Type::e5m2:
+      return "std::uint8_t";
     case Type::s32:
       return "std::int32_t";
     default:
@@ -118,6 +121,7 @@ class GemmTable : public CpuFixture {
     request.source = kernel_file("gemm_strided.cpp");
     request.flags = {"-O1"};  // the compiler's time, not the kernel's
     request.defines = {{"IN", cpp_name(types.in)}, {"ACC", cpp_name(types.acc)}, {"OUT", cpp_name(types.out)}};
+    request.defines.push_back({"FRACTION", types.in == Type::e5m2 ? "2" : "3"});
     Gemm gemm = gemm_of(types);
     gemm.bias = bias;
     request.problem = gemm;
@@ -214,7 +218,7 @@ TEST_F(GemmTable, ARefusalSaysWhatThereIsInstead) {
     return unsupported(gemm, backend).value_or("");
   };
   EXPECT_EQ(refused({Type::tf32, Type::f32, Type::f32}, Backend::cpu),
-            "the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16");
+            "the cpu backend has no tf32 matrices with f32 accumulation; a and b are one of f32 f16 bf16 e4m3 e5m2");
   EXPECT_EQ(refused({Type::bf16, Type::bf16, Type::bf16}, Backend::cuda),
             "the cuda backend has no accumulation in bf16; acc is one of f32 f16 f64 s32");
   EXPECT_EQ(refused({Type::e4m3, Type::f32, Type::e4m3}, Backend::hip),
