@@ -10,9 +10,9 @@ int main() {
   Timing timing;
   double sum = 0;
   for (const Entry& entry : entries()) {
-    const double now = timing.milliseconds([&](void* A, void* B, void* C) { run(entry.sizes, nullptr, {A, B, C}); });
-    std::printf("%5ld x %5ld x %5ld: ", entry.sizes.m, entry.sizes.n, entry.sizes.k);
-    std::printf("%6.4f ms, recorded %6.4f\n", now, entry.milliseconds);
+    const double now = timing.of(entry.sizes, [&](void* A, void* B, void* C) { run(entry.sizes, nullptr, {A, B, C}); });
+    std::printf("m=%ld n=%ld k=%ld: %.4f ms", entry.sizes.m, entry.sizes.n, entry.sizes.k, now);
+    std::printf(", recorded %.4f\n", entry.milliseconds);
     sum += std::log(now / entry.milliseconds);
   }
   std::printf("%.4f of the recorded times, by geometric mean\n", std::exp(sum / entries().size));

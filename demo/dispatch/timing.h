@@ -7,39 +7,44 @@
 #include <string>
 #include <vector>
 
-/// Times products on a GPU as tune does: their operands are random, and not in the caches.
+/// Times products of bf16 on a GPU as tune does: their operands are random, and not in the caches.
 class Timing {
  public:
   Timing() {
     std::vector<unsigned short> numbers(kStep / sizeof(unsigned short));
     std::minstd_rand random;
-    for (unsigned short& each : numbers) each = 0x3f00 | (random() & 0x80ff);  // as bf16: 0.5 to 2, and negative ones
-    for (char*& matrix : matrices_) {
-      const std::size_t size = kStep * (kPlaces + kLongest);
-      if (const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&matrix), size); error != cudaSuccess)
-        throw std::runtime_error(std::string("15 GiB of a GPU's memory are needed: ") + cudaGetErrorString(error));
-      cudaMemcpy(matrix, numbers.data(), kStep, cudaMemcpyHostToDevice);
-      for (std::size_t at = kStep; at < size; at += kStep) cudaMemcpy(matrix + at, matrix, kStep, cudaMemcpyDefault);
-    }
+    for (unsigned short& each : numbers) each = 0x3f00 | (random() & 0x80ff);  // 0.5 to 2, and negative ones
+    if (const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&memory_), kMemory); error != cudaSuccess)
+      throw std::runtime_error(std::string("2 GiB of a GPU's memory are needed: ") + cudaGetErrorString(error));
+    cudaMemcpy(memory_, numbers.data(), kStep, cudaMemcpyDefault);
+    for (std::size_t at = kStep; at < kMemory; at += kStep) cudaMemcpy(memory_ + at, memory_, kStep, cudaMemcpyDefault);
     cudaEventCreate(&begin_);
     cudaEventCreate(&end_);
   }
   ~Timing() {
-    for (char* matrix : matrices_) cudaFree(matrix);
+    cudaFree(memory_);
     cudaEventDestroy(begin_);
     cudaEventDestroy(end_);
   }
   Timing(const Timing&) = delete;
 
-  /// The median over some calls of multiply(A, B, C). Before each some more are queued, so that it does not wait for
-  /// the host.
-  template <typename Multiply>
-  double milliseconds(const Multiply& multiply) {
+  /// The median of some calls of multiply(A, B, C) in milliseconds, each with other operands than the one before.
+  /// Before each some more are queued, so that it does not wait for the host.
+  template <typename Sizes, typename Multiply>
+  double of(const Sizes& sizes, const Multiply& multiply) {
+    const std::size_t a = bytes(sizes.m, sizes.k), b = bytes(sizes.k, sizes.n), one = a + b + bytes(sizes.m, sizes.n);
+    if (2 * one > kMemory) throw std::runtime_error("two sets of operands do not fit 2 GiB");
+    const std::size_t sets = std::clamp<std::size_t>(kCold / one, 2, 64);
+    std::size_t turn = 0;
+    const auto call = [&] {
+      char* operands = memory_ + one * (turn++ % sets);
+      multiply(operands, operands + a, operands + a + b);
+    };
     std::vector<float> times(kTimes);
     for (float& time : times) {
-      for (int ahead = 0; ahead < kAhead; ++ahead) call(multiply);
+      for (int ahead = 0; ahead < kAhead; ++ahead) call();
       cudaEventRecord(begin_);
-      call(multiply);
+      call();
       cudaEventRecord(end_);
       cudaEventSynchronize(end_);
       cudaEventElapsedTime(&time, begin_, end_);
@@ -49,16 +54,15 @@ class Timing {
   }
 
  private:
-  static constexpr std::size_t kStep = std::size_t{128} << 20, kPlaces = 32, kLongest = 8;
+  static constexpr std::size_t kMemory = std::size_t{2} << 30, kCold = std::size_t{512} << 20, kStep = kCold / 4;
   static constexpr int kTimes = 31, kAhead = 8;
 
-  template <typename Multiply>
-  void call(const Multiply& multiply) {
-    const std::size_t at = kStep * (turn_++ % kPlaces);
-    multiply(matrices_[0] + at, matrices_[1] + at, matrices_[2] + at);
+  /// Of a matrix, up to where the next one can begin.
+  static std::size_t bytes(std::size_t rows, std::size_t columns) {
+    constexpr std::size_t kAligned = 1024;
+    return (rows * columns * sizeof(unsigned short) + kAligned - 1) / kAligned * kAligned;
   }
 
-  char* matrices_[3] = {};
+  char* memory_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  std::size_t turn_ = 0;
 };
