@@ -72,6 +72,8 @@ auto order_of(const SizeRule& rule) {
 
 }  // namespace
 
+Backend backend_of(const ResultGroup& group) { return parse_backend(group.backend).value_or(Backend::program); }
+
 const std::map<std::string, std::string>& gemm_defaults() {
   static const std::map<std::string, std::string> kDefaults = {
       {"alpha", "1"},      {"beta", "0"},         {"bias", "none"},    {"epilogue", "none"}, {"fast_accum", "false"},

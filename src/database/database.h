@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/backend.h"
 #include "model/problem.h"
 #include "model/space.h"
 #include "model/statistics/stats.h"
@@ -34,6 +35,9 @@ struct ResultGroup {
   std::string source;  ///< hash of the source and its headers; empty: not known
   auto operator<=>(const ResultGroup&) const = default;
 };
+
+/// What `backend` names; programs, if this tune does not know it.
+Backend backend_of(const ResultGroup& group);
 
 /// The properties of a GEMM that a group's `problem` leaves out where they have these values.
 const std::map<std::string, std::string>& gemm_defaults();

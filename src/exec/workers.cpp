@@ -13,13 +13,6 @@ using Environment = std::map<std::string, std::string>;
 
 std::string name_of(Backend backend) { return "tune-worker-" + std::string(to_text(backend)); }
 
-// What is needed for building a worker, in addition to what is needed for building `tune` itself.
-std::string needs(Backend backend) {
-  if (backend == Backend::cuda) return "; that needs the CUDA toolkit's headers";
-  if (backend == Backend::hip) return "; that needs HIP's headers (Debian: libamdhip64-dev)";
-  return "";
-}
-
 [[noreturn]] void fail(Backend backend, const std::string& why) {
   throw Error(ExitCode::environment, name_of(backend) + ": " + why);
 }
@@ -59,8 +52,9 @@ std::optional<fs::path> Workers::find(Backend backend) const {
 
 fs::path Workers::require(Backend backend) const {
   if (const auto worker = find(backend)) return *worker;
-  fail(backend,
-       "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune" + needs(backend));
+  const std::string needs = traits_of(backend).needs;
+  fail(backend, "not found in " + folder_.string() + " or ../libexec/tune; build or install it with tune" +
+                    (needs.empty() ? "" : "; that needs " + needs));
 }
 
 const wire::Hello& Workers::probe(Backend backend) {
@@ -109,8 +103,7 @@ void Workers::choose_model(Backend backend, const std::string& model) {
 
 bool Workers::present(Backend backend) {
   if (others_ != nullptr) others_->start();  // what prevents that is told
-  const bool needs_no_device = backend == Backend::cpu || backend == Backend::program;
-  if (needs_no_device && others_ == nullptr) return find(backend).has_value();
+  if (!is_gpu(backend) && others_ == nullptr) return find(backend).has_value();
   try {
     probe(backend);
     return true;

@@ -1,18 +1,14 @@
 #pragma once
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
+#include "model/backend.h"
 #include "model/values/value.h"
 
-/// Devices: the backends, the states in which a device is timed, and what a probe says of it.
+/// Devices: the states in which one is timed, and what a probe says of it.
 namespace tune {
-
-enum class Backend { automatic, cuda, hip, cpu, program };
-std::string_view to_text(Backend backend);
-constexpr bool is_gpu(Backend backend) { return backend == Backend::cuda || backend == Backend::hip; }
 
 /// The state of a device in which a kernel is timed: `burst` is at its boost clock, with pauses between launches;
 /// `sustained` is under a steady load.
@@ -30,8 +26,5 @@ struct Device {
   /// A property that is an integer; nullopt if it is none, or not told.
   std::optional<std::int64_t> integer(const std::string& property) const;
 };
-
-/// The names a backend's probe answers, without `device.`; sorted.
-std::span<const std::string_view> device_names(Backend backend);
 
 }  // namespace tune

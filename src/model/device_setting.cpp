@@ -28,8 +28,8 @@ std::optional<DeviceControl> device_control(std::string_view parameter) {
 }
 
 bool has_control(Backend backend, DeviceControl control) {
-  if (control == DeviceControl::power_limit) return is_gpu(backend) || backend == Backend::cpu;
-  return control == DeviceControl::cpu_clock ? backend == Backend::cpu : is_gpu(backend);
+  if (is_program(backend)) return false;
+  return control == DeviceControl::power_limit || (control == DeviceControl::cpu_clock) != is_gpu(backend);
 }
 
 bool is_of_a_device(std::string_view parameter) {

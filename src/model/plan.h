@@ -168,6 +168,8 @@ struct Plan {
   std::vector<Metric> metrics;
   std::vector<Baseline> baselines;
 
+  /// Whether a whole program is tuned, and no kernel.
+  bool is_program() const { return tune::is_program(backend); }
   /// Whether an installed command is tuned, and no file.
   bool is_command() const { return file.empty() && !build.run.empty(); }
 };

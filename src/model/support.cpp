@@ -18,7 +18,7 @@ struct Sums {
 std::vector<Sums> sums_of(Backend backend) {
   using enum Type;
   const Sums in_f64 = {f64, {f64, f32}, {f64, f32}}, in_s32 = {s32, {s8}, {s32, f32}};
-  if (backend == Backend::cpu) return {{f32, {f32, f16, bf16, e4m3, e5m2}, {f32, f16, bf16}}, in_f64, in_s32};
+  if (!is_gpu(backend)) return {{f32, {f32, f16, bf16, e4m3, e5m2}, {f32, f16, bf16}}, in_f64, in_s32};
   return {{f32, {f32, tf32, f16, bf16, e4m3, e5m2}, {f32, f16, bf16}},
           {f16, {f16, e4m3, e5m2}, {f16, f32}},
           in_f64,
@@ -57,7 +57,7 @@ std::optional<std::string> missing(const Gemm& gemm, Backend backend) {
 
 std::optional<std::string> unsupported(const Problem& problem, Backend backend) {
   const auto* gemm = std::get_if<Gemm>(&problem);
-  if (gemm == nullptr || backend == Backend::automatic || backend == Backend::program) return std::nullopt;
+  if (gemm == nullptr || backend == Backend::automatic || is_program(backend)) return std::nullopt;
   const auto what = missing(*gemm, backend);
   if (!what) return std::nullopt;
   return fmt::format("the {} backend has no {}", to_text(backend), *what);

@@ -8,7 +8,6 @@
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
 #include "report/csv.h"
-#include "wire/artifact_name.h"
 
 namespace tune::results {
 namespace fs = std::filesystem;
@@ -140,7 +139,7 @@ void Outputs::make_folders() const {
 fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::string& suffix, const Device& device) {
   const bool gpu = is_gpu(plan.backend);
   const std::string name = safe_name(plan.name + suffix + (gpu ? "-" + device.arch : ""));
-  return folder / (name + fs::path(wire::artifact_name(plan.backend)).extension().string());
+  return folder / (name + fs::path(traits_of(plan.backend).artifact).extension().string());
 }
 
 void write_csv(const fs::path& path, const Space& space, std::span<const config::Filter> filters,

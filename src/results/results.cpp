@@ -13,7 +13,6 @@
 #include "report/table.h"
 #include "report/text.h"
 #include "results/kbench_files.h"
-#include "wire/artifact_name.h"
 
 namespace tune::results {
 namespace fs = std::filesystem;
@@ -245,7 +244,7 @@ config::BestResult Results::best(const Device& device) const {
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
-    best.store_path = fs::path(sweep.build.key) / wire::artifact_name(loaded_->plan.backend);
+    best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend).artifact;
   best.code = sweep.build.code;
   best.finals_interrupted = findings_->finals_interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);

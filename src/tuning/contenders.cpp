@@ -123,7 +123,7 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
-      if (plan.backend != Backend::cpu)
+      if (is_gpu(plan.backend))
         baselines.push_back({{{}, Entrant::Kind::vendor_fastest, baseline.label + " best"}});
       continue;
     }

@@ -110,7 +110,7 @@ wire::Hello Machine::hello_for_building(Backend backend) const {
   else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here
     hello.device = exec::device_of(*rules_.arch).value_or(Device());
   std::string& arch = hello.device.arch;
-  if (rules_.arch && backend == Backend::cpu)
+  if (rules_.arch && !gpu && !is_program(backend))
     throw Error(ExitCode::bad_input,
                 "--arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)");
   if (rules_.arch) arch = *rules_.arch;

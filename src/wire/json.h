@@ -86,11 +86,6 @@ TUNE_JSON_ENUM(Init, {{"uniform", Init::uniform},
                       {"trig", Init::trig},
                       {"zeros", Init::zeros},
                       {"iota", Init::iota}})
-TUNE_JSON_ENUM(Backend, {{"auto", Backend::automatic},
-                         {"cuda", Backend::cuda},
-                         {"hip", Backend::hip},
-                         {"cpu", Backend::cpu},
-                         {"program", Backend::program}})
 TUNE_JSON_ENUM(Stage, {{"start", Stage::start},
                        {"build", Stage::build},
                        {"load", Stage::load},
@@ -119,6 +114,14 @@ using MeasureEnergy = MeasureRules::Energy;
 TUNE_JSON_ENUM(MeasureEnergy,
                {{"never", MeasureEnergy::never}, {"finals", MeasureEnergy::finals}, {"always", MeasureEnergy::always}})
 TUNE_JSON_ENUM(PowerState, {{"burst", PowerState::burst}, {"sustained", PowerState::sustained}})
+
+inline void to_json(nlohmann::json& j, Backend backend) { j = to_text(backend); }
+inline void from_json(const nlohmann::json& j, Backend& backend) {
+  const auto name = j.get<std::string>();
+  const auto named = parse_backend(name);
+  if (!named) throw std::invalid_argument("unknown name '" + name + "'");
+  backend = *named;
+}
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommandLine, words, is_shell)

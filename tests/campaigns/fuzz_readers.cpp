@@ -76,7 +76,7 @@ config::LoadOptions load_options() {
   options.probe = [](Backend) {
     Device device{"fuzz", "1", "sm_90a", {}};
     for (const Backend backend : {Backend::cuda, Backend::cpu, Backend::program})
-      for (const std::string_view name : device_names(backend))
+      for (const std::string_view name : traits_of(backend).device_names)
         device.properties[std::string(name)] = name == "name" ? Value("fuzz") : Value(std::int64_t{64});
     return device;
   };

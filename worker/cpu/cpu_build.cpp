@@ -21,7 +21,6 @@
 #include "model/values/error.h"
 #include "platform/process/process.h"
 #include "platform/store/store.h"
-#include "wire/artifact_name.h"
 
 namespace tune::worker {
 namespace {
@@ -147,7 +146,7 @@ std::string cpp_compiler_version() try {
 wire::Built build_shared_object(const wire::BuildRequest& request) {
   require_supported(request.problem, Backend::cpu, Stage::build);
   const auto start = std::chrono::steady_clock::now();
-  const fs::path folder = request.output, artifact = folder / wire::artifact_name(Backend::cpu);
+  const fs::path folder = request.output, artifact = folder / traits_of(Backend::cpu).artifact;
   platform::write_file(folder / kShim, shim_source(request));
   // In the source's folder, which is what relative paths among the flags mean.
   const platform::Finished finished =

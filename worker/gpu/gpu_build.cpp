@@ -15,7 +15,6 @@
 #include "gpu/gpu_compiler.h"
 #include "gpu/gpu_vendor.h"
 #include "platform/store/store.h"
-#include "wire/artifact_name.h"
 
 namespace tune::worker {
 namespace {
@@ -100,7 +99,7 @@ wire::Built build_gpu_code(const wire::BuildRequest& request) {
   std::fputs(result.log.c_str(), stderr);
   if (!result.compiled) refuse(request, result.log);
   wire::Built built;
-  built.artifact = wire::artifact_name(gpu::kBackend);
+  built.artifact = traits_of(gpu::kBackend).artifact;
   built.properties = properties(request, result);
   platform::write_file(fs::path(request.output) / built.artifact, result.code);
   built.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

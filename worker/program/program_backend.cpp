@@ -16,7 +16,6 @@
 #include "program/program_host.h"
 #include "program/program_run.h"
 #include "program/whole_command.h"
-#include "wire/artifact_name.h"
 #include "wire/program_result.h"
 
 namespace tune::worker {
@@ -136,7 +135,7 @@ class ProgramBackend final : public WorkerBackend {
 
 wire::Hello ProgramBackend::probe() {
   wire::Hello hello;
-  hello.backend = Backend::program;
+  hello.backend = kind();
   hello.device = host_device();
   hello.device.arch = "native";
   hello.compiler = compiler_versions();
@@ -145,7 +144,7 @@ wire::Hello ProgramBackend::probe() {
 }
 
 wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
-  const std::string name = wire::artifact_name(Backend::program);
+  const std::string name = traits_of(kind()).artifact;
   const fs::path binary = fs::path(request.output) / name;
   Task task;
   task.what = "the build";

@@ -151,7 +151,7 @@ void allow_other_sizes(database::Found& found, const database::Database& databas
         fmt::format("there is no result of {}, and those of other sizes cannot be used for it, because some have no "
                     "code:, the hash of how they were launched; tune retime writes it",
                     sizes));
-  if (options.yaml.empty() && found.group->backend == to_text(Backend::program)) return;
+  if (options.yaml.empty() && is_program(backend_of(*found.group))) return;
   if (options.yaml.empty())
     throw Error(ExitCode::none_valid,
                 fmt::format("there is no result of {}; there is one that was timed for {}, and whether it may be used "

@@ -121,7 +121,7 @@ class Packer {
         workers_(find_workers()),
         group_(&packaged_group(database, options, workers_)),
         serves_other_sizes_(database::launches_are_known(database, *group_)),
-        backend_(config::parse_backend(group_->backend).value_or(Backend::program)),
+        backend_(backend_of(*group_)),
         folder_((fs::absolute(options.output) / "").lexically_normal().parent_path()) {}
 
   void pack() {
@@ -142,17 +142,16 @@ class Packer {
 
  private:
   void require_packable() const {
-    if (backend_ == Backend::program)
+    if (is_program(backend_))
       throw Error(ExitCode::bad_input,
                   fmt::format("packages are made of kernels for cuda, hip and the cpu; these results are of {}",
                               group_->backend));
-    const char* const begin = backend_ == Backend::cuda ? "sm_" : backend_ == Backend::hip ? "gfx" : "";
-    if (!group_->device.arch.starts_with(begin))
+    if (!group_->device.arch.starts_with(traits_of(backend_).arch))
       throw Error(
           ExitCode::bad_input,
           fmt::format("the results are of the architecture '{}', and a package is for one such as {}; tune anew "
                       "to have it known",
-                      group_->device.arch, backend_ == Backend::cuda ? "sm_90a" : "gfx90a"));
+                      group_->device.arch, traits_of(backend_).arch_example));
     require_own(folder_);
   }
 

@@ -11,7 +11,6 @@
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
 #include "recording/recording.h"
-#include "wire/artifact_name.h"
 
 namespace tune::commands {
 namespace {
@@ -68,13 +67,13 @@ void put_in_order(std::vector<Setting>& params, const std::vector<Setting>& orde
 
 /// Whether the sizes are parameters of a program that has no problem of its own.
 bool is_of_parameters(const database::ResultGroup& group) {
-  return group.backend == to_text(Backend::program) && !group.problem.contains("layout_a");
+  return is_program(backend_of(group)) && !group.problem.contains("layout_a");
 }
 
 /// The times of one size in a recording; nothing of a configuration that failed or that the recording has no time of.
 std::vector<Timed> times_of(const recording::Recording& recording, const database::ResultGroup& group,
                             const database::Sizes& sizes, const database::TunedResult& result) {
-  const Backend backend = config::parse_backend(group.backend).value_or(Backend::program);
+  const Backend backend = backend_of(group);
   const bool by_parameters = is_of_parameters(group);
   std::vector<Timed> times;
   for (const recording::RecordedTrial& trial : recording.trials) {
@@ -82,7 +81,7 @@ std::vector<Timed> times_of(const recording::Recording& recording, const databas
     if (measurement == nullptr) continue;
     Timed timed{{trial.settings, measurement->build.artifact_hash, {}}, {}, measurement->timing.median, {}};
     if (!measurement->build.key.empty())
-      timed.configuration.store_path = measurement->build.key + "/" + wire::artifact_name(backend);
+      timed.configuration.store_path = measurement->build.key + "/" + traits_of(backend).artifact;
     if (by_parameters) {
       database::ResultKey of_trial;
       database::set_problem(of_trial, {}, {}, timed.configuration.params);

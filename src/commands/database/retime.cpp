@@ -134,8 +134,8 @@ class Retiming {
   Retiming(const RetimeOptions& options, const database::Database& database)
       : options_(&options), database_(&database), workers_(find_workers(options.tuning.measure.deadlines)) {
     const auto groups = database::select_groups(database, selection_of(options.selection));
-    backend_ = config::parse_backend(groups.front()->backend).value_or(Backend::program);
-    if (backend_ == Backend::program)
+    backend_ = backend_of(*groups.front());
+    if (is_program(backend_))
       throw Error(ExitCode::bad_input,
                   fmt::format("{}: results of kernels are timed again, and these are of the backend '{}'; tune the "
                               "program again with --baseline",

@@ -67,7 +67,7 @@ const database::ResultGroup& the_group(const database::Database& database, const
 database::TunedDevice wanted_device(const SelectionOptions& selection,
                                     const std::vector<const database::ResultGroup*>& groups) {
   if (selection.device) return {*selection.device, {}, {}, {}, {}};
-  const auto backend = config::parse_backend(groups.front()->backend);
+  const auto backend = parse_backend(groups.front()->backend);
   if (!backend)
     throw Error(ExitCode::bad_input,
                 fmt::format("the database has results of the backend '{}', which this tune does not know",

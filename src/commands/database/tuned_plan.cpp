@@ -37,13 +37,13 @@ TunedPlan::TunedPlan(std::vector<std::filesystem::path> yamls, database::ResultG
                      exec::Workers& workers)
     : yamls_(std::move(yamls)),
       group_(std::move(group)),
-      backend_(config::parse_backend(group_.backend).value_or(Backend::program)),
+      backend_(backend_of(group_)),
       device_(device_named(device, group_.device.arch, backend_, workers)) {}
 
 config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const {
   config::LoadOptions options;
   options.backend = backend_;
-  if (backend_ == Backend::program) {
+  if (is_program(backend_)) {
     options.m = database::size_of(sizes, "m");
     options.n = database::size_of(sizes, "n");
     options.k = database::size_of(sizes, "k");
@@ -66,7 +66,7 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
   database::ResultKey key;
   std::vector<Setting> none;
   database::set_problem(key, loaded.plan.problem, loaded.plan.constants, none);
-  if (backend_ != Backend::program && key.group.problem != group_.problem)
+  if (!is_program(backend_) && key.group.problem != group_.problem)
     throw Error(
         ExitCode::bad_input,
         fmt::format("{}: its problem is another one than that of the results, in layouts, factors, types, bias, "

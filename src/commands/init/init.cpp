@@ -58,11 +58,11 @@ class Init {
 
  private:
   static Backend backend_of(const fs::path& source) {
-    const auto language = language_of(source);
-    if (!language)
+    const auto backend = backend_of_source(source);
+    if (!backend)
       throw Error(ExitCode::bad_input,
                   fmt::format("{}: tune init reads kernels in .cu, .hip and C++ files", source.string()));
-    return *language == Language::cuda ? Backend::cuda : *language == Language::hip ? Backend::hip : Backend::cpu;
+    return *backend;
   }
 
   [[noreturn]] void fail(const std::string& text) const {
@@ -168,7 +168,7 @@ class Init {
     if (options_->arch || !is_gpu(backend_)) return options_->arch;
     exec::Workers workers = find_workers();
     if (workers.probe_compiler(backend_).no_device.empty()) return std::nullopt;
-    const std::string arch = backend_ == Backend::cuda ? "sm_80" : "gfx90a";
+    const std::string arch = traits_of(backend_).arch_example;
     print_lines(fmt::format("no GPU is here: a spec is built for {}; --arch names another\n", arch));
     return arch;
   }

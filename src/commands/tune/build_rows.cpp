@@ -47,9 +47,7 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
   return fmt::format("{} cannot be launched: {}", name, *fault);
 }
 
-bool builds_reference(const Plan& plan) {
-  return std::holds_alternative<Custom>(plan.problem) && plan.backend != Backend::program;
-}
+bool builds_reference(const Plan& plan) { return std::holds_alternative<Custom>(plan.problem) && !plan.is_program(); }
 
 std::vector<Trial> lost_in(std::span<const report::BuildRow> rows) {
   std::vector<Trial> lost;

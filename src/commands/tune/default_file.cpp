@@ -17,8 +17,8 @@ namespace {
 /// The first of these that is here; the CPU needs no device.
 Backend chosen_backend(const TuneOptions& options, const tuning::Machine& machine) {
   if (options.load.backend && *options.load.backend != Backend::automatic) return *options.load.backend;
-  for (const Backend backend : {Backend::cuda, Backend::hip})
-    if (machine.present(backend)) return backend;
+  for (const BackendTraits& traits : backends())
+    if (traits.is_gpu && machine.present(traits.backend)) return traits.backend;
   return Backend::cpu;
 }
 

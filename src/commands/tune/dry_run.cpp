@@ -37,11 +37,11 @@ class Check {
     const Plan& plan = target.plan();
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, ignored); };
-    if (plan.backend == Backend::program || !std::ranges::all_of(files_of(plan), is_there)) return;
+    if (plan.is_program() || !std::ranges::all_of(files_of(plan), is_there)) return;
     const auto builder = target.machine.builder(plan.backend);
     requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
-    builds_ = plan.backend != Backend::cpu && (options.machine.arch || options.machine.device_file);
+    builds_ = is_gpu(plan.backend) && (options.machine.arch || options.machine.device_file);
     exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
     if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
     // A dry run ends at once by a signal.

@@ -1,5 +1,7 @@
 #include "commands/tune/options.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "commands/common_options.h"
@@ -25,7 +27,7 @@ void check_files(const TuneOptions& options) {
     cli::refuse("there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
   if (options.on_agents())
     cli::refuse("this folder has no gemm.yaml; with --launcher, give the tuning file with --yaml FILE");
-  if (options.load.backend == Backend::program)
+  if (options.load.backend && is_program(*options.load.backend))
     cli::refuse("this folder has no gemm.yaml; give the tuning file of the program with --yaml FILE");
 }
 
@@ -90,18 +92,19 @@ void bind_shapes(cli::Command& command, TuneOptions& options) {
       .files(kShapeFiles)
       .repeats_spec();
   const auto backend = [&options](const std::string& text) {
-    options.load.backend = config::parse_backend(text);
-    if (!options.load.backend) throw cli::Refused{"'" + text + "' is none of auto, cuda, hip, cpu, program"};
+    options.load.backend = parse_backend(text);
+    if (!options.load.backend)
+      throw cli::Refused{fmt::format("'{}' is none of {}", text, fmt::join(backend_names(), ", "))};
   };
-  command.value("--backend", backend, "auto|cuda|hip|cpu|program", "What runs the kernel, instead of the file's")
-      .repeats_spec();
+  const std::string names = fmt::format("{}", fmt::join(backend_names(), "|"));
+  command.value("--backend", backend, names.c_str(), "What runs the kernel, instead of the file's").repeats_spec();
   command.check([&options] {
     if (options.shapes && options.mode == Mode::simulate)
       cli::refuse("--simulate and --shapes exclude each other: a recording is of one problem");
     if (options.shapes && (options.load.m || options.load.n || options.load.k))
       cli::refuse("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
     if (options.mode == Mode::probe && options.load.backend == Backend::automatic)
-      cli::refuse("--probe describes the device of one backend; give it with --backend cuda, hip, cpu or program");
+      cli::refuse("--probe describes the device of one backend; give it with --backend NAME");
   });
 }
 
@@ -115,7 +118,7 @@ void check_tuned_command(const TuneOptions& options) {
     cli::refuse("--build-only builds, and a command behind -- is not built; use --dry-run");
   if (options.mode == Mode::probe) cli::refuse("--probe describes a device; it excludes a command behind --");
   const std::optional<Backend>& backend = options.load.backend;
-  if (backend && *backend != Backend::automatic && *backend != Backend::program)
+  if (backend && *backend != Backend::automatic && !is_program(*backend))
     cli::refuse("a command behind -- is a program; drop --backend " + std::string(to_text(*backend)));
 }
 

@@ -8,7 +8,6 @@
 
 #include "commands/installation.h"
 #include "config/reader/device_file.h"
-#include "exec/device/queue_rules.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
 #include "results/comparison.h"
@@ -197,7 +196,7 @@ tuning::Work work_to_do(const TuneOptions& options, const Target& target, const 
   work.specs = count;
   if (!has_build) work.builds = 0;
   if (has_build && grid) work.builds = tuning::count_builds(*grid, count);
-  work.in_turn = exec::cores_are_the_device(target.plan().backend);
+  work.in_turn = !is_gpu(target.plan().backend);
   work.jobs = options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals_seconds = limits.finals_seconds;

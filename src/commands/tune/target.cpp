@@ -26,11 +26,11 @@ config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Mach
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
 void guard(const TuneOptions& options, Plan& plan) {
-  if (options.strict && plan.backend != Backend::cpu)
+  if (options.strict && (is_gpu(plan.backend) || plan.is_program()))
     throw Error(
         ExitCode::bad_input,
         fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend)));
-  if (options.memory && plan.backend != Backend::cpu && plan.backend != Backend::program)
+  if (options.memory && is_gpu(plan.backend))
     throw Error(ExitCode::bad_input,
                 fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend)));
   plan.measure.strict = options.strict;

@@ -140,7 +140,7 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
   if (!spent) return;
   exec::Usage usage = *spent;
   usage.finals_seconds = findings.finals_seconds;
-  usage.programs = target.plan().backend == Backend::program;
+  usage.programs = target.plan().is_program();
   print_wrapped(exec::to_text(usage));
 } catch (const Error&) {
 }

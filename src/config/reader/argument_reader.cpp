@@ -66,7 +66,7 @@ std::optional<Expression> read_bytes(const Node* node, const char* what, std::sp
 std::optional<Argument> read_tensor_map(const Node& node, const ArgumentContext& context, const ExpressionReader& read,
                                         Diagnostics& diagnostics) {
   Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, diagnostics);
-  if (context.backend != Backend::cuda) {
+  if (!traits_of(context.backend).has_tensor_maps) {
     diagnostics.add(node.place,
                     fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
   }

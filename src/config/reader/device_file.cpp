@@ -26,9 +26,8 @@ bool is_numeric(const Value& value) {
 
 /// All that a probe tells is, but for the name.
 bool is_number_of_a_device(std::string_view property) {
-  return property != "name" &&
-         std::ranges::any_of(std::array{Backend::cuda, Backend::hip, Backend::cpu, Backend::program}, [&](Backend b) {
-           return std::ranges::find(device_names(b), property) != device_names(b).end();
+  return property != "name" && std::ranges::any_of(backends(), [&](const BackendTraits& traits) {
+           return std::ranges::count(traits.device_names, property) > 0;
          });
 }
 

@@ -87,8 +87,8 @@ class Limits {
 std::vector<Constraint> device_limits(std::span<const Launch> launches, Backend backend, const Device& device,
                                       const Names& names) {
   std::vector<Constraint> found;
-  if (backend != Backend::cuda && backend != Backend::hip) return found;
-  for (const Launch& launch : launches) Limits(launch, device, names, found).add(backend == Backend::cuda);
+  if (!is_gpu(backend)) return found;
+  for (const Launch& launch : launches) Limits(launch, device, names, found).add(traits_of(backend).has_clusters);
   return found;
 }
 

@@ -18,11 +18,12 @@ constexpr std::int64_t kMostMhzOrWatts = 1'000'000;
 std::string fault_of_device_parameter(const Parameter& parameter, std::optional<Backend> backend) {
   const auto control = device_control(parameter.name);
   if (!control) return fmt::format("is nothing that can be set on a device; there are {}", device_control_names());
-  if (backend == Backend::program && *control == DeviceControl::cpu_clock)
+  const bool of_program = backend && is_program(*backend);
+  if (of_program && *control == DeviceControl::cpu_clock)
     return fmt::format(
         "would set the CPU clock, and no sample of a program shows which clock it ran at; rename it if the program "
         "sets its clocks itself");
-  if (backend == Backend::program)
+  if (of_program)
     return fmt::format(
         "would set the {} of a GPU, and which one a program uses is not known; rename it if the program sets its "
         "clocks itself",

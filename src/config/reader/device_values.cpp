@@ -53,7 +53,7 @@ DeviceDefaults read_device_defaults(const Node& node, Backend backend, const Sym
   DeviceDefaults defaults = read_properties(node, "device_defaults", diagnostics);
   for (const Entry& entry : node.entries) {
     if (scope.declares(kDevice + entry.key.text)) continue;
-    const auto names = device_names(backend);
+    const auto names = traits_of(backend).device_names;
     const std::vector<std::string> known(names.begin(), names.end());
     diagnostics.add(entry.key.place, fmt::format("unknown name '{}' in device_defaults{}", entry.key.text,
                                                  did_you_mean(entry.key.text, known)));

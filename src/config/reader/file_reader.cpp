@@ -1,9 +1,9 @@
 #include "config/reader/file_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <iterator>
 #include <set>
@@ -14,7 +14,19 @@
 namespace tune::config {
 namespace {
 
-constexpr std::array<Backend, 3> kByPreference = {Backend::cuda, Backend::hip, Backend::cpu};
+/// Those that run kernels, in the order in which they are preferred.
+std::vector<std::string_view> names_for_kernels() {
+  std::vector<std::string_view> names;
+  for (const BackendTraits& traits : backends())
+    if (!traits.is_program) names.push_back(traits.name);
+  return names;
+}
+
+/// `cuda, hip or cpu`.
+std::string shown_names_for_kernels() {
+  const std::vector<std::string_view> names = names_for_kernels();
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
 
 /// A path as it is written, cut into texts and the names of variables.
 struct Piece {
@@ -53,14 +65,6 @@ std::string expand(const std::string& text, const Place& place, Diagnostics& dia
   return expanded;
 }
 
-std::optional<Backend> by_suffix(const std::filesystem::path& file) {
-  const std::string suffix = file.extension().string();
-  if (suffix == ".cu") return Backend::cuda;
-  if (suffix == ".hip") return Backend::hip;
-  if (suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx" || suffix == ".c") return Backend::cpu;
-  return {};
-}
-
 class FileReader {
  public:
   FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options)
@@ -89,21 +93,22 @@ class FileReader {
     if (options_->backend) return *options_->backend;
     const Node* node = top_->find("backend");
     if (node == nullptr) return Backend::automatic;
-    const auto choice = read_choice(*node, "backend", {"auto", "cuda", "hip", "cpu", "program"}, *diagnostics_);
-    return choice ? static_cast<Backend>(*choice) : Backend::automatic;
+    if (!read_choice(*node, "backend", backend_names(), *diagnostics_)) return Backend::automatic;
+    return *parse_backend(node->text);
   }
 
   bool present(Backend backend) const { return !options_->present || options_->present(backend); }
 
   /// The source of a mapping of sources.
   const Node* choose(const Node& node, Backend wanted) {
-    Fields files(node, "file", {"cuda", "hip", "cpu"}, *diagnostics_);
+    Fields files(node, "file", names_for_kernels(), *diagnostics_);
     std::string named;
-    for (const Backend backend : kByPreference) {
-      const Node* file = files.find(to_text(backend));
+    for (const std::string_view name : names_for_kernels()) {
+      const Node* file = files.find(name);
       if (file == nullptr) continue;
-      named += fmt::format("{}{}", named.empty() ? "" : ", ", to_text(backend));
-      const bool open = wanted == Backend::automatic || wanted == Backend::program;
+      const Backend backend = *parse_backend(name);
+      named += fmt::format("{}{}", named.empty() ? "" : ", ", name);
+      const bool open = wanted == Backend::automatic || is_program(wanted);
       const bool eligible = open ? present(backend) : wanted == backend;
       if (chosen_ == nullptr && eligible) {
         chosen_ = file;
@@ -117,7 +122,7 @@ class FileReader {
   }
 
   void complain_of_absence(const Node& node, Backend wanted, const std::string& named) {
-    if (wanted != Backend::automatic && wanted != Backend::program) {
+    if (wanted != Backend::automatic && !is_program(wanted)) {
       diagnostics_->add(node.place,
                         fmt::format("file has no source for backend {}; it has {}", to_text(wanted), named));
       return;
@@ -187,25 +192,25 @@ class FileReader {
   }
 
   std::optional<Backend> kernel_backend(const Node& file, Backend wanted) {
-    if (wanted == Backend::program) {
+    if (is_program(wanted)) {
       diagnostics_->add(top_->find("kernel")->place,
                         "backend program runs whole programs; remove 'kernel' or the backend");
       return {};
     }
     if (file.is_mapping()) return chosen_ != nullptr ? std::optional(chosen_backend_) : std::nullopt;
     if (wanted != Backend::automatic) return wanted;
-    const std::optional<Backend> backend = by_suffix(section_.file);
+    const std::optional<Backend> backend = backend_of_source(section_.file);
     if (!backend && !section_.file.empty()) {
-      diagnostics_->add(file.place,
-                        fmt::format("cannot tell the backend of '{}' by its suffix; set backend: cuda, hip or "
-                                    "cpu, or remove 'kernel' to run it as a program",
-                                    section_.as_written));
+      diagnostics_->add(
+          file.place, fmt::format("cannot tell the backend of '{}' by its suffix; set backend: {}, or remove 'kernel' "
+                                  "to run it as a program",
+                                  section_.as_written, shown_names_for_kernels()));
     }
     return backend;
   }
 
   std::optional<Backend> program_backend(const Node& file, Backend wanted) {
-    if (wanted == Backend::automatic || wanted == Backend::program || file.is_mapping()) return Backend::program;
+    if (wanted == Backend::automatic || is_program(wanted) || file.is_mapping()) return Backend::program;
     const Node* node = options_->backend ? &file : top_->find("backend");
     diagnostics_->add(node->place,
                       fmt::format("backend {} needs 'kernel:', the kernel's name; without it the file is run "

@@ -80,7 +80,8 @@ void Interpreter::read_heading() {
   plan_.candidates = file_.candidates;
   plan_.backend = file_.backend.value_or(Backend::automatic);
   // Without a backend the names of any backend may be meant, so they are not reported.
-  if (!file_.backend) file_.others = {Backend::cuda, Backend::hip, Backend::cpu, Backend::program};
+  if (!file_.backend)
+    for (const BackendTraits& traits : backends()) file_.others.push_back(traits.backend);
 }
 
 void Interpreter::read_problem_section() {
@@ -198,9 +199,9 @@ void Interpreter::read_constraints(const Node& node) {
 
 void Interpreter::add_build_names() {
   for (const Backend other : file_.others) {
-    for (const std::string_view name : build_names(other)) scope_.add_elsewhere(std::string(name));
+    for (const std::string_view name : traits_of(other).build_names) scope_.add_elsewhere(std::string(name));
   }
-  for (const std::string_view name : build_names(plan_.backend)) scope_.add_result(std::string(name));
+  for (const std::string_view name : traits_of(plan_.backend).build_names) scope_.add_result(std::string(name));
 }
 
 void Interpreter::read_pruning() {

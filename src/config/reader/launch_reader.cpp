@@ -52,19 +52,15 @@ class LaunchReader {
     return name;
   }
 
-  bool has_other(std::initializer_list<Backend> wanted) const {
-    return std::ranges::any_of(context_.others,
-                               [&](Backend b) { return std::ranges::find(wanted, b) != wanted.end(); });
-  }
-
   /// The entry if it has a meaning for this backend; reports it if it has none for any backend of this file.
   const Node* gpu_only(const Fields& fields, std::string_view key) {
     const Node* node = fields.find(key);
     if (node == nullptr) return nullptr;
-    const bool cluster = key == "cluster";
-    if (context_.backend == Backend::cuda || (context_.backend == Backend::hip && !cluster)) return node;
-    const bool elsewhere = cluster ? has_other({Backend::cuda}) : has_other({Backend::cuda, Backend::hip});
-    if (!elsewhere) {
+    const auto has = [&](Backend backend) {
+      return key == "cluster" ? traits_of(backend).has_clusters : is_gpu(backend);
+    };
+    if (has(context_.backend)) return node;
+    if (std::ranges::none_of(context_.others, has)) {
       diagnostics_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
                                                  to_text(context_.backend)));
     }

@@ -32,11 +32,4 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& opt
   return {std::move(plan), std::move(source), std::move(chosen), std::move(result), diagnostics.warnings()};
 }
 
-std::optional<Backend> parse_backend(std::string_view text) {
-  for (const Backend backend : {Backend::automatic, Backend::cuda, Backend::hip, Backend::cpu, Backend::program}) {
-    if (to_text(backend) == text) return backend;
-  }
-  return {};
-}
-
 }  // namespace tune::config

@@ -69,7 +69,4 @@ struct Loaded {
 /// have a command.
 Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options);
 
-/// `auto`, `cuda`, `hip`, `cpu` or `program`.
-std::optional<Backend> parse_backend(std::string_view text);
-
 }  // namespace tune::config

@@ -121,7 +121,7 @@ class Uses {
 
   /// Whether `{args}` gives it to a program.
   bool is_argument(bool run_time) const {
-    if (plan_->backend != Backend::program) return false;
+    if (!plan_->is_program()) return false;
     const std::vector<std::string>& run = plan_->build.run;
     const bool has_args =
         std::ranges::any_of(run, [](const std::string& word) { return word.find("{args}") != word.npos; });

@@ -8,8 +8,6 @@
 namespace tune::config {
 namespace {
 
-constexpr std::array<std::string_view, 4> kGpuBuildNames = {"registers", "spills", "shared", "occupancy"};
-constexpr std::array<std::string_view, 2> kCpuBuildNames = {"code", "stack"};
 constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
 
 bool has(std::span<const std::string_view> names, std::string_view name) {
@@ -29,12 +27,6 @@ bool is_function(std::string_view name) {
 
 }  // namespace
 
-std::span<const std::string_view> build_names(Backend backend) {
-  if (is_gpu(backend)) return kGpuBuildNames;
-  if (backend == Backend::cpu) return kCpuBuildNames;
-  return {};
-}
-
 std::span<const std::string_view> figure_names() { return kFigures; }
 
 std::string owner_of(std::string_view name, const Plan& plan) {
@@ -42,8 +34,9 @@ std::string owner_of(std::string_view name, const Plan& plan) {
   if (is_word_of_the_language(name)) return "a word of the expression language";
   if (plan.constants.contains(std::string(name))) return "a size of the problem";
   if (has(kFigures, name)) return "a built-in figure of a measurement";
-  if (plan.backend == Backend::program) return "";
-  if (has(kGpuBuildNames, name) || has(kCpuBuildNames, name)) return "a built-in property of a build";
+  if (plan.is_program()) return "";
+  const auto of_builds = [&](const BackendTraits& traits) { return has(traits.build_names, name); };
+  if (std::ranges::any_of(backends(), of_builds)) return "a built-in property of a build";
   const std::vector<std::string> buffers = buffer_names(plan.problem);
   if (std::ranges::find(buffers, name) != buffers.end() || name == "workspace") return "a buffer";
   return "";

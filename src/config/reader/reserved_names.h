@@ -11,8 +11,6 @@ namespace tune::config {
 
 /// What already bears a name in a tuning file of this backend, problem and these constants; or nothing.
 std::string owner_of(std::string_view name, const Plan& plan);
-/// The properties that a build of this backend has.
-std::span<const std::string_view> build_names(Backend backend);
 /// What is measured of every spec.
 std::span<const std::string_view> figure_names();
 

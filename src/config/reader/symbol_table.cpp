@@ -58,9 +58,11 @@ void SymbolTable::add_constant(const std::string& name, Value value) {
 
 void SymbolTable::add_device(Backend chosen, std::span<const Backend> others) {
   for (const Backend other : others) {
-    for (const std::string_view name : device_names(other)) declare(fmt::format("device.{}", name), Known::nowhere);
+    for (const std::string_view name : traits_of(other).device_names)
+      declare(fmt::format("device.{}", name), Known::nowhere);
   }
-  for (const std::string_view name : device_names(chosen)) declare(fmt::format("device.{}", name), Known::device);
+  for (const std::string_view name : traits_of(chosen).device_names)
+    declare(fmt::format("device.{}", name), Known::device);
 }
 
 std::size_t SymbolTable::add_mapping(const Place& place, std::span<const Parameter> parameters) {

@@ -117,7 +117,7 @@ class BestWriter {
 
   bool is_known(const std::string& objective) const {
     constexpr std::array<std::string_view, 6> kBuiltIn = {"time", "gflops", "gflops_per_watt", "energy", "edp", "ed2p"};
-    return plan_.backend == Backend::program || std::ranges::find(kBuiltIn, objective) != kBuiltIn.end() ||
+    return plan_.is_program() || std::ranges::find(kBuiltIn, objective) != kBuiltIn.end() ||
            std::ranges::find(plan_.metrics, objective, &Metric::name) != plan_.metrics.end();
   }
 
@@ -147,7 +147,7 @@ class BestWriter {
   Node file(Node node) const {
     if (node.is_scalar()) return relocate(std::move(node));
     if (node.is_list()) return relocate(std::move(node));
-    if (plan_.backend == Backend::program) return relocate(make_text(plan_.file_as_written, {}));
+    if (plan_.is_program()) return relocate(make_text(plan_.file_as_written, {}));
     for (Entry& entry : node.entries) entry.value = relocate(std::move(entry.value));
     return node;
   }

@@ -33,8 +33,7 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && letter(text[0]) && std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
 }
 
-Fields::Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys,
-               Diagnostics& diagnostics)
+Fields::Fields(const Node& node, std::string what, const std::vector<std::string_view>& keys, Diagnostics& diagnostics)
     : node_(&node), what_(std::move(what)), diagnostics_(&diagnostics) {
   if (!node.is_mapping()) {
     diagnostics.add(node.place, fmt::format("{} must be a mapping, not {}", what_, describe(node)));

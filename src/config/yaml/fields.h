@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@ class Fields {
  public:
   /// `what` is the name of the mapping in messages, such as `launch`. A node of another kind counts as a mapping
   /// without entries.
-  Fields(const Node& node, std::string what, std::initializer_list<std::string_view> keys, Diagnostics& diagnostics);
+  Fields(const Node& node, std::string what, const std::vector<std::string_view>& keys, Diagnostics& diagnostics);
 
   /// The value of a key, or null. A key without a value is reported, and gives null too.
   const Node* find(std::string_view key) const;

@@ -12,10 +12,6 @@
 namespace tune::exec {
 namespace {
 
-const char* visibility_variable(Backend backend) {
-  return backend == Backend::hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
-}
-
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
@@ -25,7 +21,7 @@ std::vector<std::string> split(const std::string& text) {
 
 // If the user has made only some devices visible, indices count those.
 std::string visible_name(Backend backend, int index) {
-  const char* visible = std::getenv(visibility_variable(backend));
+  const char* visible = std::getenv(traits_of(backend).device_choice);
   const auto names = split(visible == nullptr ? "" : visible);
   return static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)]
                                                         : std::to_string(index);
@@ -80,7 +76,7 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
       complain(*names,
                "devices of several models cannot be compared; name one model, or add --per-device-model:", hello);
     const std::map<std::string, std::string> visible = {
-        {visibility_variable(hello.backend), visible_name(hello.backend, index)}};
+        {traits_of(hello.backend).device_choice, visible_name(hello.backend, index)}};
     add_gpu(chosen.emplace_back(ChosenDevice{index, device.id, device.one_process, visible}), hello.backend);
   }
   return chosen;

@@ -21,15 +21,13 @@ int loaded_ahead(const RequestFactory& requests, bool sharing, std::int64_t work
 
 }  // namespace
 
-bool cores_are_the_device(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
-
 // Opening a GPU holds the driver's lock for 61 ms (H200). A few processes keep that lock busy while those that have
 // opened the GPU are checked, and a batch of this many loses little time at its ends. On the CPU, many would swap.
-int opening_at_once(Backend backend) { return cores_are_the_device(backend) ? 1 : 4; }
+int opening_at_once(Backend backend) { return is_gpu(backend) ? 4 : 1; }
 
 DeviceQueue::Rules queue_rules(const RequestFactory& requests, const ChosenDevice& device, bool sharing,
                                std::int64_t workspace_bytes) {
-  const bool alone = cores_are_the_device(requests.hello().backend) || device.one_process;
+  const bool alone = !is_gpu(requests.hello().backend) || device.one_process;
   return {.loaded_ahead = alone ? 0 : loaded_ahead(requests, sharing, workspace_bytes),
           .opening_at_once = opening_at_once(requests.hello().backend),
           .reuse = sharing,

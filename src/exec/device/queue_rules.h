@@ -6,8 +6,6 @@
 
 namespace tune::exec {
 
-/// Whether builds and measurements of this backend disturb each other.
-bool cores_are_the_device(Backend backend);
 /// How many processes load at a time.
 int opening_at_once(Backend backend);
 

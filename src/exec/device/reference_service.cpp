@@ -14,7 +14,7 @@ namespace {
 
 /// Whether there is nothing to compare its results with.
 bool checks_itself(const Plan& plan) {
-  return plan.backend == Backend::program || std::holds_alternative<std::monostate>(plan.problem);
+  return is_program(plan.backend) || std::holds_alternative<std::monostate>(plan.problem);
 }
 
 }  // namespace

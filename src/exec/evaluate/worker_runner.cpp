@@ -21,7 +21,7 @@ constexpr int kMostLosses = 3;       // of an artifact; who removes it more ofte
 
 WorkerRunner::WorkerRunner(MeasureService& service)
     : service_(&service),
-      exclusive_(cores_are_the_device(service.requests().hello().backend)),
+      exclusive_(!is_gpu(service.requests().hello().backend)),
       batch_(4 * service.options().jobs),
       sharing_(!exclusive_ && service.options().share_processes),
       spot_checks_(service.requests().seed()),

@@ -44,6 +44,13 @@ Device device_of(std::string_view arch, const Capability& capability) {
   return device;
 }
 
+/// The backend whose architectures have such names; nullptr: it tells none.
+const BackendTraits* named_backend(std::string_view arch) {
+  for (const BackendTraits& traits : backends())
+    if (!traits.arch.empty() && arch.starts_with(traits.arch)) return &traits;
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<Device> device_of(std::string_view arch) {
@@ -61,14 +68,12 @@ std::optional<Device> device_of(std::string_view arch) {
 }
 
 bool is_built_by(std::string_view arch, Backend backend) {
-  if (backend == Backend::program) return true;
-  if (arch.starts_with("sm_")) return backend == Backend::cuda;
-  return !arch.starts_with("gfx") || backend == Backend::hip;
+  const auto* const named = named_backend(arch);
+  return is_program(backend) || named == nullptr || named->backend == backend;
 }
 
 bool is_device_of(std::string_view arch, Backend backend) {
-  const bool names_gpu = arch.starts_with("sm_") || arch.starts_with("gfx");
-  return is_built_by(arch, backend) && (names_gpu || !is_gpu(backend));
+  return is_built_by(arch, backend) && (named_backend(arch) != nullptr || !is_gpu(backend));
 }
 
 }  // namespace tune::exec

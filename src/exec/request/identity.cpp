@@ -281,7 +281,7 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const p
   for (const std::filesystem::path& file : plan.build.depends)
     hash.add(file.filename().string()).add(platform::read_file(file));
   // They add flags. NVRTC and hipRTC ignore them.
-  if (hello.backend == Backend::cpu || hello.backend == Backend::program)
+  if (traits_of(hello.backend).compiler_reads == CompilerEnvironment::flags)
     for (const char* variable : platform::kCompilerVariables)
       if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
   hash.add(plan.build.command_is_shell ? "shell" : "argv");  // how a program is built
@@ -316,23 +316,9 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   return hash.hex();
 }
 
-// The prefixes of the environment variables that change what a vendor's library does.
-std::vector<std::string_view> heeded_by_vendor(Backend backend) {
-  switch (backend) {
-    case Backend::cpu:
-      return {"OPENBLAS_", "GOTO", "OMP_", "GOMP_"};
-    case Backend::cuda:
-      return {"CUBLAS", "NVIDIA_TF32_OVERRIDE"};
-    case Backend::hip:
-      return {"HIPBLASLT_", "TENSILE_", "ROCBLAS_"};
-    default:
-      return {};
-  }
-}
-
 // `NAME=value`, sorted.
 std::vector<std::string> environment_of_vendor(Backend backend) {
-  const auto prefixes = heeded_by_vendor(backend);
+  const auto prefixes = traits_of(backend).vendor_variables;
   std::vector<std::string> found;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

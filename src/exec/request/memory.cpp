@@ -5,8 +5,6 @@
 namespace tune::exec {
 namespace {
 
-constexpr double kContextBytes = 600e6;    // taken by a GPU's driver for each process in addition to its buffers
-constexpr double kFlushBytes = 512 << 20;  // with which a worker for HIP flushes caches; for CUDA it is much smaller
 constexpr double kMany = 1e6;
 
 double bytes_of_problem(const Problem& problem) {
@@ -27,15 +25,14 @@ double bytes_of_problem(const Problem& problem) {
 }
 
 double bytes_of_process(Backend backend, const Problem& problem, std::int64_t workspace_bytes) {
-  const double context = backend == Backend::cpu ? 0 : kContextBytes + (backend == Backend::hip ? kFlushBytes : 0);
-  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + context;
+  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + traits_of(backend).process_bytes;
 }
 
 }  // namespace
 
 std::optional<int> processes_that_fit(Backend backend, const Problem& problem, const Device& device,
                                       std::int64_t workspace_bytes) {
-  if (backend == Backend::program) return std::nullopt;
+  if (is_program(backend)) return std::nullopt;
   const auto bytes = device.integer("memory_bytes");
   if (!bytes) return std::nullopt;
   const double fitting = static_cast<double>(*bytes) / bytes_of_process(backend, problem, workspace_bytes);

@@ -27,7 +27,7 @@ double measured(const Measurement& measurement, const std::string& name) {
 
 /// Lists the columns that a program did report, for a message about a missing one.
 std::string reported(const Plan& plan, const Measurement& measurement) {
-  if (plan.backend != Backend::program) return "";
+  if (!is_program(plan.backend)) return "";
   std::string names;
   for (const auto& [name, value] : measurement.metrics) names += (names.empty() ? "" : ", ") + name;
   return "; " + (names.empty() ? "the program reports no columns" : "the program reports " + names);
@@ -98,7 +98,7 @@ MeasureRules::Energy Objective::energy(bool tuned) const {
 
 void Objective::require(const Device& device) const {
   // A program that measures its own energy says so in its result.
-  if (energy(true) != MeasureRules::Energy::always || plan_->backend == Backend::program) return;
+  if (energy(true) != MeasureRules::Energy::always || is_program(plan_->backend)) return;
   const auto counter = device.properties.find("energy_counter");
   if (counter != device.properties.end() && counter->second != Value(std::int64_t{0})) return;
   const auto told = device.properties.find("no_energy");

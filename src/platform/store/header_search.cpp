@@ -188,13 +188,12 @@ void add_command(HeaderSearch& search, const std::vector<std::string>& command, 
   add_flags(search, argv);
 }
 
-// Only NVRTC ignores the environment.
 HeaderSearch header_search(const BuildRules& rules, Backend backend, const std::filesystem::path& source) {
   HeaderSearch search{rules.include, {}, std::filesystem::current_path(), rules.include};
   if (backend == Backend::cpu) search.working_folder = source.parent_path();
   add_flags(search, rules.flags);
   add_command(search, rules.command, rules.command_is_shell);
-  if (backend == Backend::cuda) return search;
+  if (traits_of(backend).compiler_reads == CompilerEnvironment::nothing) return search;
   add_environment(search);
   for (const char* variable : kCompilerVariables) add_flags(search, words_in(variable));
   return search;

@@ -232,9 +232,8 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
           "tune: error: --timeout-run: 'nan' is not a positive number; see tune --help\n");
   refuses({"bench.yaml", "--backend", "rocm"},
           "tune: error: --backend: 'rocm' is none of auto, cuda, hip, cpu, program; see tune --help\n");
-  refuses(
-      {"--probe", "--backend", "auto"},
-      "tune: error: --probe describes the device of one backend; give it with --backend cuda, hip, cpu or program\n");
+  refuses({"--probe", "--backend", "auto"},
+          "tune: error: --probe describes the device of one backend; give it with --backend NAME\n");
 }
 
 TEST_F(Input, AnAmountOfMemoryHasAUnit) {

@@ -266,7 +266,7 @@ TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
 TEST_F(CpuWorker, DescribesTheMachineByTheDocumentedNames) {
   const wire::Hello hello = worker::make_backend()->probe();
   EXPECT_EQ(hello.backend, Backend::cpu);
-  const auto documented = device_names(Backend::cpu);
+  const auto documented = traits_of(Backend::cpu).device_names;
   for (const std::string_view name : documented)
     EXPECT_TRUE(hello.device.properties.contains(std::string(name)) || name == "idle_power_w") << name;
   for (const auto& [name, value] : hello.device.properties)

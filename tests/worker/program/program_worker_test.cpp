@@ -293,7 +293,7 @@ TEST_F(ProgramWorker, ProbeDescribesTheMachine) {
   EXPECT_EQ(hello.device.arch, "native");
   EXPECT_FALSE(hello.device.name.empty());
   EXPECT_FALSE(hello.compiler.empty());
-  for (const auto name : device_names(tune::Backend::program))
+  for (const auto name : traits_of(tune::Backend::program).device_names)
     EXPECT_TRUE(hello.device.properties.contains(std::string(name))) << name;
 }
 
