@@ -58,17 +58,19 @@ struct Workspace {
   bool zero = false;  ///< zeroed before every launch, inside the timed region
 };
 
-/// How the file becomes an artifact. `command` and `run` are for program mode: argv, or one shell string.
+/// How the file becomes an artifact.
 struct BuildRules {
   std::vector<std::string> flags;
   std::vector<std::filesystem::path> include;  ///< absolute
   std::vector<std::filesystem::path> depends;  ///< absolute; files beyond headers whose contents belong to the build
   std::vector<std::string> defines;            ///< names whose values become compile-time: m, n, k
   std::vector<std::string> not_compiled;       ///< derived values that the source does not name
-  std::vector<std::string> command;
-  bool command_is_shell = false;
-  std::vector<std::string> run;
-  bool run_is_shell = false;
+  CommandLine command;                         ///< of a program; empty: by its suffix
+};
+
+/// How a program is run and timed.
+struct ProgramRules {
+  CommandLine run;               ///< empty: by its suffix
   Words prefix, suffix;          ///< what stands before and after `run`: a profiler, mpirun, further options
   CommandLine prepare, cleanup;  ///< before each timed run of a program, and after its last one
   /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
@@ -137,12 +139,12 @@ struct CandidateFile {
 struct Plan {
   std::string name;
   std::filesystem::path yaml;   ///< the (first) tuning file, absolute
-  std::filesystem::path file;   ///< kernel or program, absolute; empty: `build.run` names an installed command
+  std::filesystem::path file;   ///< kernel or program, absolute; empty: `program.run` names an installed command
   std::string file_as_written;  ///< for the heading; of a command, its words
   /// Of several sources: the parameter kFileParameter has their names, and `file` is the first. Empty: there is one.
   std::vector<CandidateFile> candidates;
   Backend backend = Backend::cpu;
-  std::string kernel;  ///< empty: program mode
+  std::string kernel;  ///< empty: of programs
   Problem problem;
   std::map<std::string, Value>
       constants;                   ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
@@ -162,6 +164,7 @@ struct Plan {
   bool zero_c = false;  ///< c_init: zero; inside the timed region
   ReferenceRule reference;
   BuildRules build;
+  ProgramRules program;  ///< of programs
   MeasureRules measure;
   std::string objective = "time";
   std::vector<std::string> other_objectives;  ///< the further objectives of the Pareto front
@@ -170,8 +173,8 @@ struct Plan {
 
   /// Whether a whole program is tuned, and no kernel.
   bool is_program() const { return tune::is_program(backend); }
-  /// Whether an installed command is tuned, and no file.
-  bool is_command() const { return file.empty() && !build.run.empty(); }
+  /// Whether this program is an installed command, and no file.
+  bool is_command() const { return file.empty() && !program.run.empty(); }
 };
 
 }  // namespace tune

@@ -14,9 +14,11 @@ std::optional<Language> language_of(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-bool needs_build(const std::filesystem::path& file, const std::vector<std::string>& build_command) {
+bool needs_build(const std::filesystem::path& file, const CommandLine& build_command) {
   return !build_command.empty() || language_of(file);
 }
+
+bool is_built(const Plan& plan) { return !plan.is_program() || needs_build(plan.file, plan.build.command); }
 
 std::vector<std::filesystem::path> files_of(const Plan& plan) {
   std::vector<std::filesystem::path> files;
@@ -44,13 +46,13 @@ Placeholders values_in_commands(const Space& space, const Spec& spec) {
 }
 
 Words arguments_of(const Plan& plan, const Spec& spec) {
-  const bool is_built = !plan.kernel.empty() || needs_build(plan.file, plan.build.command);
+  const bool built = is_built(plan);
   Words words;
   const auto is_choice_of_file = [&](const Setting& setting) {
     return !plan.candidates.empty() && setting.name == kFileParameter;
   };
   for (const Setting& setting : spec.params)
-    if ((setting.run_time || !is_built) && !uses(plan.build.run, setting.name) && !is_choice_of_file(setting))
+    if ((setting.run_time || !built) && !uses(plan.program.run.words, setting.name) && !is_choice_of_file(setting))
       words.push_back("--" + setting.name + "=" + to_text(setting.value));
   return words;
 }
@@ -70,10 +72,10 @@ std::vector<std::string> filled_in(const std::string& text, const Parameter& par
 
 std::set<std::string> programs_of(const Plan& plan) {
   std::set<std::string> programs;
-  if (!plan.build.prefix.empty()) programs.insert(plan.build.prefix.front());
-  if (!plan.is_command() || plan.build.run_is_shell) return programs;
+  if (!plan.program.prefix.empty()) programs.insert(plan.program.prefix.front());
+  if (!plan.is_command() || plan.program.run.is_shell) return programs;
   for (const Space::Mapping& mapping : plan.space.mappings()) {
-    std::vector<std::string> texts = {plan.build.run.front()};
+    std::vector<std::string> texts = {plan.program.run.words.front()};
     for (const Parameter& parameter : mapping.parameters) {
       std::vector<std::string> longer;
       for (const std::string& text : texts) std::ranges::move(filled_in(text, parameter), std::back_inserter(longer));

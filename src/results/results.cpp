@@ -213,9 +213,10 @@ std::string Results::best_command() const {
   const Spec& best = summary_.ranking.rows.front().trial->spec;
   Placeholders values = values_in_commands(plan.space, best);
   values["args"] = arguments_of(plan, best);
-  if (plan.build.run_is_shell) return expand_command(plan.build.run, true, values).back();
-  Words words = plan.build.prefix;
-  for (const Words* more : {&plan.build.run, &plan.build.suffix}) words.insert(words.end(), more->begin(), more->end());
+  if (plan.program.run.is_shell) return expand_command(plan.program.run.words, true, values).back();
+  Words words = plan.program.prefix;
+  for (const Words* more : {&plan.program.run.words, &plan.program.suffix})
+    words.insert(words.end(), more->begin(), more->end());
   values[kSpecNumber] = {std::to_string(best.mesh_idx)};
   return typed_line(expand_command(words, false, values));
 }

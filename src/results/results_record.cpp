@@ -64,7 +64,7 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   wire::ResultsRecord record;
   record.file = summary.file;
   record.backend = plan.backend;
-  if (plan.is_command()) record.run = {plan.build.run, plan.build.run_is_shell};
+  if (plan.is_command()) record.run = plan.program.run;
   record.flops = flops_of(plan.problem);
   record.bytes = bytes_of(plan.problem);
   record.state = plan.measure.state;
@@ -97,8 +97,7 @@ Plan plan_of(const recording::JournalRun& run) {
   plan.name = run.begin.name;
   plan.file_as_written = results.file;
   plan.backend = results.backend;
-  plan.build.run = results.run.words;
-  plan.build.run_is_shell = results.run.is_shell;
+  plan.program.run = results.run;
   if (results.flops > 0) plan.problem = Custom{{}, results.flops, results.bytes, 0};
   plan.space = recording::space_of(results);
   plan.result_names = plan.space.names();

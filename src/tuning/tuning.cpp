@@ -56,7 +56,7 @@ void note_trials(const Plan& plan, bool tuned, results::Findings& findings) {
   const auto reports_time = [](const Trial& trial) {
     return trial.measurement() && !is_of_whole_command(*trial.measurement());
   };
-  if (plan.is_program() && !plan.build.whole && std::ranges::any_of(findings.trials, reports_time))
+  if (plan.is_program() && !plan.program.whole && std::ranges::any_of(findings.trials, reports_time))
     findings.notes.command_reports_its_time();
   for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
 }

@@ -108,7 +108,7 @@ void Interpreter::read_space() {
       plan_.candidates.empty() ? *params : with_files(*params),
       [this](const std::string& name) { return owner_of(name, plan_); },
       [&](const Parameter& parameter) {
-        return !is_of_a_device(parameter.name) && (!program_mode() || (is_compiled && !parameter.run_time));
+        return !is_of_a_device(parameter.name) && (!plan_.is_program() || (is_compiled && !parameter.run_time));
       },
       plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
   // A recording may have been made with any names, and sets nothing.
@@ -207,7 +207,7 @@ void Interpreter::add_build_names() {
 void Interpreter::read_pruning() {
   const Node* node = top_.find("prune_after_build");
   if (node == nullptr) return;
-  if (program_mode()) {
+  if (plan_.is_program()) {
     diagnostics_.add(node->place, "prune_after_build needs kernel mode: nothing is known of a program's build");
     return;
   }
@@ -222,7 +222,7 @@ void Interpreter::read_pruning() {
 
 void Interpreter::read_launch() {
   const Node* node = top_.find("launch");
-  if (program_mode()) {
+  if (plan_.is_program()) {
     if (node != nullptr)
       diagnostics_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
     return;
@@ -242,7 +242,7 @@ void Interpreter::read_launch() {
 /// A kernel that does not get the bias or scales cannot use them, and one for all epilogues has to be told which it is.
 void Interpreter::require_epilogue() {
   const auto* gemm = std::get_if<Gemm>(&plan_.problem);
-  if (gemm == nullptr || program_mode() || diagnostics_.any()) return;
+  if (gemm == nullptr || plan_.is_program() || diagnostics_.any()) return;
   const auto require_buffer = [&](const char* name, const char* use) {
     for (const Launch& launch : plan_.launches)
       for (const Argument& argument : launch.args)
@@ -298,7 +298,7 @@ void Interpreter::check_trusted_spec() {
 void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
     plan_.build =
-        read_build(*build, source_.folder, plan_.constants, program_mode(), options_.file_must_exist, diagnostics_);
+        read_build(*build, source_.folder, plan_.constants, plan_.is_program(), options_.file_must_exist, diagnostics_);
     std::error_code ignored;
     for (const std::filesystem::path& folder : plan_.build.include)
       if (options_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
@@ -309,27 +309,27 @@ void Interpreter::read_rules() {
   const Node* build_section = top_.find("build");
   const bool says_how = top_.find("run") != nullptr || !plan_.build.command.empty() ||
                         (build_section != nullptr && build_section->find("run") != nullptr);
-  const bool is_mojo = program_mode() && plan_.file.extension() == ".mojo" && !says_how;
-  if (is_mojo) plan_.build.command = {"mojo", "build", "{defines}", "{flags}", "{file}", "-o", "{binary}"};
-  if (program_mode())
+  const bool is_mojo = plan_.is_program() && plan_.file.extension() == ".mojo" && !says_how;
+  if (is_mojo) plan_.build.command.words = {"mojo", "build", "{defines}", "{flags}", "{file}", "-o", "{binary}"};
+  if (plan_.is_program())
     read_run_section(
         top_,
         {!plan_.file.empty(),
          needs_build(plan_.file, plan_.build.command),
          mappings_,
          {{"--exec-prefix", options_.exec_prefix.value_or("")}, {"--exec-suffix", options_.exec_suffix.value_or("")}}},
-        plan_.build, diagnostics_);
-  if (is_mojo && plan_.build.run.empty()) plan_.build.run = {"{binary}", "{args}", "-o", "{output}"};
+        plan_.program, diagnostics_);
+  if (is_mojo && plan_.program.run.empty()) plan_.program.run.words = {"{binary}", "{args}", "-o", "{output}"};
   read_surroundings(options_, plan_, diagnostics_);
-  if (plan_.is_command()) plan_.file_as_written = shown_command({plan_.build.run, plan_.build.run_is_shell});
+  if (plan_.is_command()) plan_.file_as_written = shown_command(plan_.program.run);
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
     if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
       diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
-  const bool times_whole = program_mode() && plan_.build.whole.value_or(true);
+  const bool times_whole = plan_.is_program() && plan_.program.whole.value_or(true);
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
   if (options_.state) plan_.measure.state = *options_.state;
-  if (options_.run_seconds && (!program_mode() || times_whole))
+  if (options_.run_seconds && (!plan_.is_program() || times_whole))
     check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, diagnostics_);
 }
 
@@ -338,9 +338,9 @@ void Interpreter::read_figures() {
   for (const std::string& figure : options_.figures)
     if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {
-    plan_.metrics = read_metrics(*metrics, program_mode(), scope_, diagnostics_);
+    plan_.metrics = read_metrics(*metrics, plan_.is_program(), scope_, diagnostics_);
   }
-  const bool any_column = program_mode() && options_.figures.empty();
+  const bool any_column = plan_.is_program() && options_.figures.empty();
   std::vector<std::string> names = read_objectives(
       top_.find("objective"),
       {plan_.metrics, options_.figures, options_.objectives, any_column, flops_of(plan_.problem) > 0}, diagnostics_);
@@ -356,7 +356,7 @@ void Interpreter::read_points() {
     plan_.default_place = place_of_default(*node, *top_.find("params"));
   }
   if (const Node* node = top_.find("baseline")) {
-    const bool has_vendor = !program_mode() && std::holds_alternative<Gemm>(plan_.problem);
+    const bool has_vendor = !plan_.is_program() && std::holds_alternative<Gemm>(plan_.problem);
     plan_.baselines = read_baselines(*node, source_.folder, params_, has_vendor, diagnostics_);
   }
 }

@@ -18,8 +18,6 @@ class Interpreter {
   Plan run();
 
  private:
-  bool program_mode() const { return file_.backend == Backend::program; }
-
   void read_heading();
   void read_problem_section();
   void read_space();

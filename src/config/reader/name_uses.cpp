@@ -88,7 +88,7 @@ class Uses {
   Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
     for (const std::string_view section : kSections)
       if (const Node* node = source.root.find(section)) collect(*node);
-    for (const Words* around : {&plan.build.prefix, &plan.build.suffix})
+    for (const Words* around : {&plan.program.prefix, &plan.program.suffix})
       texts_.insert(texts_.end(), around->begin(), around->end());
     const Node* let = source.root.find("let");
     if (let == nullptr) return;
@@ -100,7 +100,7 @@ class Uses {
   bool has(const std::string& name, bool run_time, As in_source) {
     const auto mentions_name = [&](const std::string& text) { return mentions(text, name, As::word); };
     if (is_argument(run_time) || std::ranges::any_of(texts_, mentions_name)) return true;
-    return !run_time && is_built() && may_be_in_source(name, in_source);
+    return !run_time && is_built(*plan_) && may_be_in_source(name, in_source);
   }
 
   bool may_be_in_source(const std::string& name, As in_source) {
@@ -117,15 +117,13 @@ class Uses {
       if (entry.key.text != "because") collect(entry.value);
   }
 
-  bool is_built() const { return !plan_->kernel.empty() || needs_build(plan_->file, plan_->build.command); }
-
   /// Whether `{args}` gives it to a program.
   bool is_argument(bool run_time) const {
     if (!plan_->is_program()) return false;
-    const std::vector<std::string>& run = plan_->build.run;
+    const Words& run = plan_->program.run.words;
     const bool has_args =
         std::ranges::any_of(run, [](const std::string& word) { return word.find("{args}") != word.npos; });
-    return (run_time || !is_built()) && (run.empty() || has_args);
+    return (run_time || !is_built(*plan_)) && (run.empty() || has_args);
   }
 
   void read_sources() {
@@ -228,7 +226,7 @@ std::vector<std::string> values_not_in_source(const Plan& plan, const Source& so
   Uses source_uses(plan, source);
   for (const Entry& entry : let->entries) {
     // Programs may take their definitions as they come; what `run` gives them they know in another way.
-    const bool may_be_left_out = !plan.kernel.empty() || uses(plan.build.run, entry.key.text);
+    const bool may_be_left_out = !plan.is_program() || uses(plan.program.run.words, entry.key.text);
     if (may_be_left_out && !source_uses.may_be_in_source(entry.key.text, As::beginning))
       names.push_back(entry.key.text);
   }

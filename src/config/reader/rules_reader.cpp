@@ -119,9 +119,7 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
   const Node *command = fields.find("command"), *run = fields.find("run");
   if (command != nullptr) {
     const CommandNames names = {{"file", "defines", "flags", "binary", "arch"}, {}, false};
-    const CommandLine line = read_command(*command, "build.command", Strings::shell, names, diagnostics);
-    rules.command = line.words;
-    rules.command_is_shell = line.is_shell;
+    rules.command = read_command(*command, "build.command", Strings::shell, names, diagnostics);
   }
   for (const Node* unused : {command, run}) {
     if (unused != nullptr && !program_mode) {

@@ -15,7 +15,7 @@ namespace {
 
 class RunReader {
  public:
-  RunReader(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics)
+  RunReader(const Fields& top, const RunContext& context, ProgramRules& rules, Diagnostics& diagnostics)
       : top_(&top), context_(context), rules_(&rules), diagnostics_(&diagnostics) {
     for (const Space::Mapping& mapping : context_.mappings) {
       for (const Parameter& parameter : mapping.parameters) parameters_.declare(parameter.name);
@@ -31,9 +31,7 @@ class RunReader {
     if (shell.value_or(false) && (run == nullptr || !run->is_scalar()))
       diagnostics_->add(top_->find("shell")->place, "shell: true is for a command in one string; write run as one");
     if (run != nullptr) {
-      const CommandLine command = read_one(*run, "run", shell.value_or(context_.has_file));
-      rules_->run = command.words;
-      rules_->run_is_shell = command.is_shell;
+      rules_->run = read_one(*run, "run", shell.value_or(context_.has_file));
     }
     if (const Node* node = top_->find("prepare")) rules_->prepare = read_one(*node, "prepare", true);
     if (const Node* node = top_->find("cleanup")) rules_->cleanup = read_one(*node, "cleanup", true);
@@ -92,14 +90,14 @@ class RunReader {
     for (const auto& [option, words] : context_.around)
       if (uses({words}, name)) return true;
     return std::ranges::any_of(
-        std::initializer_list<const Words*>{&rules_->run, &rules_->prepare.words, &rules_->cleanup.words},
-        [&](const Words* words) { return uses(*words, name); });
+        std::initializer_list<const CommandLine*>{&rules_->run, &rules_->prepare, &rules_->cleanup},
+        [&](const CommandLine* command) { return uses(command->words, name); });
   }
 
   /// Else specs that are the same would be timed under different labels. What a derived value is computed from is not
   /// looked into.
   void require_use(const Node& run) {
-    if (uses(rules_->run, "args")) return;
+    if (uses(rules_->run.words, "args")) return;
     std::set<std::string> lost;
     for (const Space::Mapping& mapping : context_.mappings) {
       if (std::ranges::any_of(mapping.derived, [&](const Derived& derived) { return is_used(derived.name); })) continue;
@@ -119,14 +117,14 @@ class RunReader {
 
   const Fields* top_;
   RunContext context_;
-  BuildRules* rules_;
+  ProgramRules* rules_;
   Diagnostics* diagnostics_;
   Names parameters_;  ///< with the derived values
 };
 
 }  // namespace
 
-void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics) {
+void read_run_section(const Fields& top, const RunContext& context, ProgramRules& rules, Diagnostics& diagnostics) {
   RunReader(top, context, rules, diagnostics).read();
 }
 
@@ -168,20 +166,20 @@ void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diag
                       fmt::format("is for programs, and {} is a kernel, which a worker of tune launches; to profile "
                                   "one of its specs, run ncu --target-processes all tune --yaml FILE --spec N",
                                   plan.kernel));
-  Words& prefix = plan.build.prefix;
+  Words& prefix = plan.program.prefix;
   prefix = words_of("--exec-prefix", options.exec_prefix, diagnostics);
   if (options.processes) append(prefix, {"mpirun", "-np", std::to_string(*options.processes)});
-  plan.build.suffix = words_of("--exec-suffix", options.exec_suffix, diagnostics);
-  if (plan.build.run_is_shell)
-    for (const std::string& word : plan.build.suffix)
+  plan.program.suffix = words_of("--exec-suffix", options.exec_suffix, diagnostics);
+  if (plan.program.run.is_shell)
+    for (const std::string& word : plan.program.suffix)
       if (!placeholders_of(word).empty())
         diagnostics.add({std::make_shared<const std::string>("--exec-suffix"), 0, 0},
                         fmt::format("'{}' has a placeholder, and the command is read by a shell; write it into run: of "
                                     "the tuning file",
                                     word));
   const bool is_single = options.profiler == "ncu-single";
-  if (plan.build.run_is_shell && (is_single || !plan.build.suffix.empty()))
-    if (const auto end = end_of_first_command(plan.build.run.back()))
+  if (plan.program.run.is_shell && (is_single || !plan.program.suffix.empty()))
+    if (const auto end = end_of_first_command(plan.program.run.words.back()))
       diagnostics.add({std::make_shared<const std::string>(is_single ? "--profile" : "--exec-suffix"), 0, 0},
                       fmt::format("the shell's command has {}, behind which words do not reach the program; write them "
                                   "into run: of the tuning file",
@@ -189,7 +187,7 @@ void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diag
   if (!options.profiler) return;
   const std::filesystem::path files = options.profile.empty() ? std::filesystem::path(plan.name) : options.profile;
   append(prefix, profiler_command(*options.profiler, std::filesystem::absolute(files).string()));
-  if (is_single) append(plan.build.suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
+  if (is_single) append(plan.program.suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
 }
 
 }  // namespace tune::config

@@ -19,7 +19,7 @@ struct RunContext {
 
 /// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports
 /// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
-void read_run_section(const Fields& top, const RunContext& context, BuildRules& rules, Diagnostics& diagnostics);
+void read_run_section(const Fields& top, const RunContext& context, ProgramRules& rules, Diagnostics& diagnostics);
 
 /// Puts what the command line says before and after the command of a program. Reports what needs a shell, words behind
 /// a shell's text that would not reach the program, and such options for a kernel.

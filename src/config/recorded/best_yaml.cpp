@@ -69,16 +69,17 @@ class BestWriter {
   /// Whether the command line put words around the command that the file does not have; those of a profiler are of one
   /// run, and a shell's command stays as it is.
   bool has_words_around() const {
-    const BuildRules& build = plan_.build;
-    return !build.run_is_shell && (!build.prefix.empty() || !build.suffix.empty()) && !uses(build.prefix, kSpecNumber);
+    const ProgramRules& program = plan_.program;
+    return !program.run.is_shell && (!program.prefix.empty() || !program.suffix.empty()) &&
+           !uses(program.prefix, kSpecNumber);
   }
 
   Node run_with_words_around() const {
     Node list = make_list({});
     // Without `run` the program is started with all run-time parameters.
     const Words plain = {needs_build(plan_.file, plan_.build.command) ? "{binary}" : "{file}", "{args}"};
-    const Words& run = plan_.build.run.empty() ? plain : plan_.build.run;
-    for (const Words* words : {&plan_.build.prefix, &run, &plan_.build.suffix})
+    const Words& run = plan_.program.run.empty() ? plain : plan_.program.run.words;
+    for (const Words* words : {&plan_.program.prefix, &run, &plan_.program.suffix})
       for (const std::string& word : *words) list.items.push_back(make_text(word, {}));
     return list;
   }

@@ -14,7 +14,7 @@ InputWatch::InputWatch(const RequestFactory& requests, RunObserver& observer)
     : files_(requests.files()),
       observer_(&observer),
       builds_write_(!requests.plan().build.command.empty()),
-      is_run_as_it_is_(!requests.has_build() && requests.plan().build.prepare.empty()) {
+      is_run_as_it_is_(!requests.has_build() && requests.plan().program.prepare.empty()) {
   std::error_code ignored;
   for (const fs::path& file : files_.paths()) known_.insert(fs::weakly_canonical(file, ignored));
 }

@@ -212,8 +212,8 @@ std::string text_of(const MeasureRules& rules) {
 std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   Fields fields;
   fields.add("args", "[]").add("artifact", in_quotes(""));
-  fields.add("command", list(plan.build.run, in_quotes));         // the program that is run and timed
-  fields.add("command_is_shell", flag(plan.build.run_is_shell));  // the shell reads the same words differently
+  fields.add("command", list(plan.program.run.words, in_quotes));         // the program that is run and timed
+  fields.add("command_is_shell", flag(plan.program.run.is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
   // Launches in `sustained` once had less load before them; what was recorded then does not have this field.
   if (is_gpu(plan.backend) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
@@ -225,11 +225,11 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   fields.add("workspace_bytes", 0);
   fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
   // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
-  for (const auto& [name, command] : {std::pair("prepare", &plan.build.prepare), {"cleanup", &plan.build.cleanup}})
+  for (const auto& [name, command] : {std::pair("prepare", &plan.program.prepare), {"cleanup", &plan.program.cleanup}})
     if (!command->empty()) fields.add(name, list(command->words, in_quotes)).add("shell", flag(command->is_shell));
-  for (const auto& [name, words] : {std::pair("prefix", &plan.build.prefix), {"suffix", &plan.build.suffix}})
+  for (const auto& [name, words] : {std::pair("prefix", &plan.program.prefix), {"suffix", &plan.program.suffix}})
     if (!words->empty()) fields.add(name, list(*words, in_quotes));
-  if (plan.build.whole && (*plan.build.whole || plan.file.empty())) fields.add("whole", flag(*plan.build.whole));
+  if (plan.program.whole && (*plan.program.whole || plan.file.empty())) fields.add("whole", flag(*plan.program.whole));
   return fields.add("zero_workspace", flag(false)).text();
 }
 
@@ -284,8 +284,8 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const p
   if (traits_of(hello.backend).compiler_reads == CompilerEnvironment::flags)
     for (const char* variable : platform::kCompilerVariables)
       if (const char* value = std::getenv(variable)) hash.add(variable).add(value);
-  hash.add(plan.build.command_is_shell ? "shell" : "argv");  // how a program is built
-  for (const std::string& word : plan.build.command) hash.add(word);
+  hash.add(plan.build.command.is_shell ? "shell" : "argv");  // how a program is built
+  for (const std::string& word : plan.build.command.words) hash.add(word);
   add_signatures(hash, plan);
   return hash.hex();
 }

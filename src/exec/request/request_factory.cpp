@@ -36,7 +36,7 @@ platform::SourceHash hash_of_programs(const Plan& plan) {
     hash.add(platform::hash_file(file));
   };
   for (const std::string& program : programs_of(plan)) add(platform::find_program(program), true);
-  if (!plan.build.run_is_shell && plan.build.run.size() > 1) add(plan.build.run[1], false);
+  if (!plan.program.run.is_shell && plan.program.run.words.size() > 1) add(plan.program.run.words[1], false);
   result.hex = hash.hex();
   return result;
 }
@@ -56,9 +56,9 @@ std::string version_behind(const std::filesystem::path& program) try {
 /// The programs and scripts among the words before and after a program's command.
 std::vector<std::filesystem::path> files_around(const Plan& plan) {
   std::vector<std::filesystem::path> files;
-  for (const Words* words : {&plan.build.prefix, &plan.build.suffix})
+  for (const Words* words : {&plan.program.prefix, &plan.program.suffix})
     for (const std::string& word : *words) {
-      const bool is_first = words == &plan.build.prefix && &word == &words->front();
+      const bool is_first = words == &plan.program.prefix && &word == &words->front();
       const std::filesystem::path file(is_first ? platform::find_program(word) : word);
       std::error_code ignored;
       if (std::filesystem::is_regular_file(file, ignored) && (is_first || is_script(file))) files.push_back(file);
@@ -90,7 +90,7 @@ RequestFactory::RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_
     : plan_(&plan),
       hello_(std::move(hello)),
       seed_(seed),
-      has_build_(!plan.kernel.empty() || needs_build(plan.file, plan.build.command)) {
+      has_build_(is_built(plan)) {
   std::vector<std::filesystem::path> files = files_of(plan);
   if (files.empty()) files.emplace_back();
   for (const std::filesystem::path& file : files) {
@@ -121,7 +121,7 @@ std::string RequestFactory::remark() const {
 }
 
 std::vector<Define> RequestFactory::defines(const Spec& spec) const {
-  const bool cpp = !plan_->kernel.empty() || language_of(plan_->file);
+  const bool cpp = !plan_->is_program() || language_of(plan_->file);
   std::vector<Define> all;
   const auto add = [&](const Setting& setting) {
     if (setting.run_time) return;
@@ -166,7 +166,7 @@ wire::BuildRequest RequestFactory::build(const Spec& spec) const {
   request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::all);
   request.problem = plan_->problem;
   request.command = plan_->build.command;
-  request.command_is_shell = plan_->build.command_is_shell;
+  request.command_is_shell = plan_->build.command.is_shell;
   return request;
 }
 
@@ -182,13 +182,13 @@ wire::MeasureRequest RequestFactory::measure(const Spec& spec) const {
   request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
   request.source = source_of(spec).file.string();
   request.command = plan_->build.run;
-  request.command_is_shell = plan_->build.run_is_shell;
-  request.prepare = plan_->build.prepare;
-  request.cleanup = plan_->build.cleanup;
-  request.reads_result = !plan_->build.whole.value_or(false);
-  request.times_whole = plan_->build.whole.value_or(true);
-  request.prefix = plan_->build.prefix;
-  request.suffix = plan_->build.suffix;
+  request.command_is_shell = plan_->program.run.is_shell;
+  request.prepare = plan_->program.prepare;
+  request.cleanup = plan_->program.cleanup;
+  request.reads_result = !plan_->program.whole.value_or(false);
+  request.times_whole = plan_->program.whole.value_or(true);
+  request.prefix = plan_->program.prefix;
+  request.suffix = plan_->program.suffix;
   if (plan_->kernel.empty()) request.values = values_in_commands(plan_->space, spec);
   if (uses(request.prefix, kSpecNumber)) request.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
   request.args = arguments_of(*plan_, spec);

@@ -192,7 +192,7 @@ HeaderSearch header_search(const BuildRules& rules, Backend backend, const std::
   HeaderSearch search{rules.include, {}, std::filesystem::current_path(), rules.include};
   if (backend == Backend::cpu) search.working_folder = source.parent_path();
   add_flags(search, rules.flags);
-  add_command(search, rules.command, rules.command_is_shell);
+  add_command(search, rules.command.words, rules.command.is_shell);
   if (traits_of(backend).compiler_reads == CompilerEnvironment::nothing) return search;
   add_environment(search);
   for (const char* variable : kCompilerVariables) add_flags(search, words_in(variable));

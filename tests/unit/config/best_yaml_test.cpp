@@ -173,9 +173,9 @@ TEST_F(BestYaml, CarriesAProgramsCommands) {
       folder_,
       program_file("{P: [1, 2]}", "build: {command: \"mojo build {file} # it's\"}\nrun: ['{binary}', \"a\\tb\"]\n"));
   const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 1)));
-  EXPECT_EQ(best.plan.build.command, loaded.plan.build.command);
-  EXPECT_TRUE(best.plan.build.command_is_shell);
-  EXPECT_EQ(best.plan.build.run, loaded.plan.build.run);
+  EXPECT_EQ(best.plan.build.command.words, loaded.plan.build.command.words);
+  EXPECT_TRUE(best.plan.build.command.is_shell);
+  EXPECT_EQ(best.plan.program.run.words, loaded.plan.program.run.words);
 }
 
 TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {

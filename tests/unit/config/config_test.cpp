@@ -617,13 +617,13 @@ TEST_F(Config, TheCommandLineMayChooseThePowerState) {
 
 TEST_F(Config, ACommandIsArgvOrAShellString) {
   const Plan list = load(program_file("{P: 1}", "build: {command: [mojo, build, '{file}']}\nrun: ['{binary}']\n"));
-  EXPECT_EQ(list.build.command, (std::vector<std::string>{"mojo", "build", "{file}"}));
-  EXPECT_FALSE(list.build.command_is_shell);
-  EXPECT_EQ(list.build.run.size(), 1u);
+  EXPECT_EQ(list.build.command.words, (std::vector<std::string>{"mojo", "build", "{file}"}));
+  EXPECT_FALSE(list.build.command.is_shell);
+  EXPECT_EQ(list.program.run.words.size(), 1u);
   const Plan shell = load(program_file("{P: 1}", "build: {command: 'mojo build {file} > log', run: './x {args}'}\n"));
-  EXPECT_TRUE(shell.build.command_is_shell);
-  EXPECT_TRUE(shell.build.run_is_shell);
-  EXPECT_EQ(shell.build.run[0], "./x {args}");
+  EXPECT_TRUE(shell.build.command.is_shell);
+  EXPECT_TRUE(shell.program.run.is_shell);
+  EXPECT_EQ(shell.program.run.words[0], "./x {args}");
 }
 
 TEST_F(Config, AProgramsColumnsMayBeUsedInMetrics) {
@@ -667,7 +667,7 @@ TEST_F(Config, JoinsSeveralFilesAsAUnion) {
   const Plan plan = tune::config::load(yamls, without_kernel_file()).plan;
   EXPECT_EQ(plan.space.product_size(), 4);
   EXPECT_EQ(count_valid(plan), 1);
-  EXPECT_EQ(plan.build.run[0], "x {args}");
+  EXPECT_EQ(plan.program.run.words[0], "x {args}");
 }
 
 TEST_F(Config, ParamOptionsReplaceAndAdd) {
