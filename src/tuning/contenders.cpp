@@ -123,8 +123,7 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
-      if (is_gpu(plan.backend))
-        baselines.push_back({{{}, Entrant::Kind::vendor_fastest, baseline.label + " best"}});
+      if (is_gpu(plan.backend)) baselines.push_back({{{}, Entrant::Kind::vendor_fastest, baseline.label + " best"}});
       continue;
     }
     const auto is_it = [&](const exec::Contender& contender) { return contender.entrant.name == baseline.label; };
@@ -174,8 +173,8 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
   std::vector<std::int64_t> workspaces;
   const auto add = [&](const exec::Contender& contender) {
     workspaces.push_back(contender.entrant.is_vendor() ? 0
-                         : contender.stored            ? contender.stored->request.workspace_bytes
-                                                       : requests.measure(contender.entrant.spec).workspace_bytes);
+                         : contender.stored            ? contender.stored->request.workspace_bytes()
+                                                       : requests.measure(contender.entrant.spec).workspace_bytes());
   };
   add(specs.front());
   std::ranges::for_each(baselines, add);

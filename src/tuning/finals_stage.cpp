@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "model/program.h"
 #include "model/values/error.h"
 #include "platform/store/store.h"
 #include "tuning/journal_lookup.h"
@@ -192,11 +193,16 @@ exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
 
 std::string FinalsStage::contender_id(const exec::Contender& contender) const {
   const exec::RequestFactory& requests = parts_.requests;
-  if (contender.stored)
-    return label_of(contender.entrant) + exec::Identity::of_code(contender.stored->hash, contender.stored->request,
-                                                                 device_settings(contender.entrant.spec));
+  const Spec& spec = contender.entrant.spec;
+  if (!contender.stored)
+    return label_of(contender.entrant) +
+           (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(spec));
+  const wire::KernelRun* kernel = contender.stored->request.kernel();
+  const wire::ProgramRun* program = contender.stored->request.program();
   return label_of(contender.entrant) +
-         (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(contender.entrant.spec));
+         exec::Identity::of_code(contender.stored->hash, kernel != nullptr ? *kernel : wire::KernelRun(),
+                                 program != nullptr ? program->args : arguments_of(parts_.plan, spec),
+                                 device_settings(spec));
 }
 
 // It stands for who takes part and how, so that the same finals are not held twice.

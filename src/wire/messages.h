@@ -65,34 +65,48 @@ struct BuildRequest {
   std::vector<KernelLaunch> launches;
   Problem problem;
   // program mode
-  std::vector<std::string> command;  ///< argv with placeholders {file} {defines} {binary} {arch}
-  bool command_is_shell = false;
+  CommandLine command;  ///< with placeholders {file} {defines} {binary} {arch}; empty: by suffix
 };
 
-struct MeasureRequest {
-  std::string artifact;      ///< path; empty for the vendor's library and for programs that are not built
-  bool vendor = false;       ///< time the vendor library's own GEMM instead of an artifact
-  bool vendor_best = false;  ///< the fastest of all algorithms it offers, not its own first choice
-  Problem problem;
+/// The launches of an artifact's kernels.
+struct KernelRun {
   std::vector<KernelLaunch> launches;
   std::int64_t workspace_bytes = 0;
   bool zero_workspace = false;
   bool zero_c = false;
+};
+
+/// The vendor library's own GEMM.
+struct VendorRun {
+  bool best = false;  ///< the fastest of all algorithms it offers, not its own first choice
+};
+
+struct ProgramRun {
+  std::string source;            ///< absolute path: what {file} stands for
+  CommandLine command;           ///< with placeholders {binary} {args} {file} {output}; empty: by suffix
+  Words prefix, suffix;          ///< before and after the command
+  Words args;                    ///< what {args} stands for
+  Placeholders values;           ///< what the names of parameters stand for
+  CommandLine prepare, cleanup;  ///< empty: none
+  bool reads_result = true;      ///< the program may report its time
+  bool times_whole = false;      ///< if it does not, the time is that of the whole command
+};
+
+struct MeasureRequest {
+  std::variant<KernelRun, VendorRun, ProgramRun> what;
+  std::string artifact;  ///< path; empty for the vendor's library and for programs that are not built
+  Problem problem;
   std::string reference;  ///< path of the reference file; empty: not checked
   std::uint64_t seed = 0;
   MeasureRules measure;
   std::string keep;     ///< folder to save wrong output to; empty: none
   bool gauges = false;  ///< of the device are read for every spec, even if its first launches rule it out
-  // program mode
-  std::string source;                ///< absolute path: what {file} stands for
-  std::vector<std::string> command;  ///< argv with placeholders {binary} {args} {file} {output}; empty: by suffix
-  bool command_is_shell = false;
-  std::vector<std::string> prefix, suffix;  ///< words before and after the command
-  std::vector<std::string> args;            ///< what {args} stands for
-  Placeholders values;                      ///< what the names of parameters stand for
-  CommandLine prepare, cleanup;             ///< empty: none
-  bool reads_result = true;                 ///< the program may report its time
-  bool times_whole = false;                 ///< if it does not, the time is that of the whole command
+
+  const KernelRun* kernel() const { return std::get_if<KernelRun>(&what); }
+  const VendorRun* vendor() const { return std::get_if<VendorRun>(&what); }
+  const ProgramRun* program() const { return std::get_if<ProgramRun>(&what); }
+  /// In addition to the buffers of the problem.
+  std::int64_t workspace_bytes() const { return kernel() != nullptr ? kernel()->workspace_bytes : 0; }
 };
 
 /// Makes the reference result of a problem: by our own double-precision kernel, or for a custom problem by the

@@ -21,7 +21,8 @@ wire::Measured measured(const FakeConduct& conduct) {
 }
 
 std::int64_t number_of(const wire::MeasureRequest& request) {
-  return request.launches.empty() ? 0 : request.launches.front().args.back().integer;
+  const wire::KernelRun* run = request.kernel();
+  return run == nullptr || run->launches.empty() ? 0 : run->launches.front().args.back().integer;
 }
 
 }  // namespace

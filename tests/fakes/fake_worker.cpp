@@ -346,7 +346,7 @@ void serve() {
   const auto request = std::get<wire::MeasureRequest>(read_request());
   std::vector<const Behaviour*> loaded = {&behaviour_of(request)};  // beside each other
   const Behaviour* behaviour = loaded.front();
-  vendor = request.vendor;
+  vendor = request.vendor() != nullptr;
   note("starts");
   behaviour->start();
   for (std::string line; std::getline(std::cin, line);) {

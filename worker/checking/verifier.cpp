@@ -33,7 +33,7 @@ Verifier::Verifier(const wire::MeasureRequest& request)
     : problem_(with_strides(request.problem)),
       buffers_(buffers_of(problem_)),
       seed_(request.seed),
-      zero_c_(request.zero_c),
+      zero_c_(request.kernel() != nullptr && request.kernel()->zero_c),
       keep_(request.keep),
       path_(request.reference),
       identity_(reference_identity(request.problem, request.seed)) {}

@@ -188,17 +188,17 @@ void GpuBackend::load(const wire::MeasureRequest& request, bool beside) {
   gauges_ = request.gauges;
   provide_memory(request);
   LoadedSpec& spec = *loaded_.emplace_back(std::make_unique<LoadedSpec>());
-  spec.workspace_bytes = request.workspace_bytes;
-  spec.zero_workspace = request.zero_workspace;
+  spec.workspace_bytes = request.workspace_bytes();
+  spec.zero_workspace = request.kernel() != nullptr && request.kernel()->zero_workspace;
   spec.energy_rounds = EnergyRounds(rules_.energy);
   spec.moves = moves_;
   spec_ = &spec;
   memory_->set_workspace(spec.workspace_bytes, spec.zero_workspace);
-  if (request.vendor)
+  if (const wire::VendorRun* vendor = request.vendor())
     spec.vendor =
-        open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(), request.vendor_best ? kVendorAlgorithms : 1);
+        open_gpu_blas(*gpu_, std::get<Gemm>(request.problem), addresses(), vendor->best ? kVendorAlgorithms : 1);
   else
-    spec.kernel.emplace(*gpu_, request.artifact, request.launches, request.problem, addresses());
+    spec.kernel.emplace(*gpu_, request.artifact, kernel_run(request).launches, request.problem, addresses());
 }
 
 AddressOf GpuBackend::addresses() const {

@@ -31,7 +31,7 @@ GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::Meas
       helpers_(helpers),
       verifier_(verifier),
       seed_of_inputs_(request.seed),
-      zero_c_(request.zero_c),
+      zero_c_(request.kernel() != nullptr && request.kernel()->zero_c),
       random_(seed) {
   for (const Buffer& buffer : verifier.buffers())
     buffers_.push_back(guarded(buffer.name, buffer.count * size_of(buffer.type)));

@@ -69,10 +69,10 @@ Words build_flags(const wire::BuildRequest& request) {
 
 // Parameters that do not reach the compiler would give one program the labels of many.
 void require_used(const wire::BuildRequest& request) {
-  if (!request.defines.empty() && !uses(request.command, "defines"))
+  if (!request.defines.empty() && !uses(request.command.words, "defines"))
     throw SpecFailure(Stage::build,
                       "build.command does not use {defines}, so that all specs would be one program; add it");
-  if (!(request.flags.empty() && request.include.empty()) && !uses(request.command, "flags"))
+  if (!(request.flags.empty() && request.include.empty()) && !uses(request.command.words, "flags"))
     throw SpecFailure(Stage::build,
                       "build.command does not use {flags}, so build.flags and build.include have no effect");
 }
@@ -80,7 +80,7 @@ void require_used(const wire::BuildRequest& request) {
 Words build_command(const wire::BuildRequest& request) {
   if (!request.command.empty()) {
     require_used(request);
-    return request.command;
+    return request.command.words;
   }
   const auto language = language_of(request.source);
   if (!language) throw SpecFailure(Stage::build, "no rule to build " + request.source + ": set build.command");
@@ -129,7 +129,9 @@ class ProgramBackend final : public WorkerBackend {
   wire::Measured measure_runs(const wire::Go& go, const Report& report);
   void clean_up() const;
 
-  wire::MeasureRequest request_;
+  wire::ProgramRun run_;
+  std::string artifact_;  ///< empty: it is not built
+  MeasureRules rules_;
   std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
 };
 
@@ -149,7 +151,7 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
   Task task;
   task.what = "the build";
   task.command = build_command(request);
-  task.is_shell = request.command_is_shell;
+  task.is_shell = request.command.is_shell;
   task.placeholders = {{"file", {request.source}},
                        {"defines", definitions(request.defines)},
                        {"flags", build_flags(request)},
@@ -172,18 +174,21 @@ wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
 }
 
 void ProgramBackend::load(const wire::MeasureRequest& request, bool /*beside*/) {
-  if (request.vendor) throw SpecFailure(Stage::load, "a program has no vendor's library to be compared with");
-  request_ = request;
-  if (request_.command.empty()) {
-    request_.command = default_run_command(request.source, !request.artifact.empty());
-    request_.command_is_shell = false;
-    if (request_.command.front() == "{file}") require_executable(request.source);
+  const wire::ProgramRun* run = request.program();
+  if (run == nullptr) throw SpecFailure(Stage::load, "a program is neither a kernel nor the vendor's library");
+  run_ = *run;
+  artifact_ = request.artifact;
+  rules_ = request.measure;
+  auto& [words, is_shell] = run_.command;
+  if (words.empty()) {
+    run_.command = {default_run_command(run_.source, !artifact_.empty())};
+    if (words.front() == "{file}") require_executable(run_.source);
   }
-  if (request_.command_is_shell && !request_.suffix.empty())
-    request_.command.back() += " " + typed_line(request_.suffix);
+  if (is_shell && !run_.suffix.empty())
+    words.back() += " " + typed_line(run_.suffix);
   else
-    request_.command.insert(request_.command.end(), request_.suffix.begin(), request_.suffix.end());
-  if (request.times_whole && !request.reads_result) time_whole();
+    words.insert(words.end(), run_.suffix.begin(), run_.suffix.end());
+  if (run_.times_whole && !run_.reads_result) time_whole();
 }
 
 Task ProgramBackend::task_of(const CommandLine& command, std::string what) const {
@@ -192,35 +197,34 @@ Task ProgramBackend::task_of(const CommandLine& command, std::string what) const
   task.what = std::move(what);
   task.command = command.words;
   task.is_shell = command.is_shell;
-  task.placeholders = request_.values;
-  if (!request_.source.empty()) {
-    task.placeholders["file"] = {request_.source};
-    task.placeholders["binary"] = {request_.artifact.empty() ? request_.source : request_.artifact};
+  task.placeholders = run_.values;
+  if (!run_.source.empty()) {
+    task.placeholders["file"] = {run_.source};
+    task.placeholders["binary"] = {artifact_.empty() ? run_.source : artifact_};
   }
-  task.memory_bytes = request_.measure.memory_bytes;
+  task.memory_bytes = rules_.memory_bytes;
   return task;
 }
 
 ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
-  if (!request_.prepare.empty()) run_or_refuse(task_of(request_.prepare, "prepare"));
+  if (!run_.prepare.empty()) run_or_refuse(task_of(run_.prepare, "prepare"));
   const ScratchFolder folder;
   const fs::path result = folder.path() / "result";
-  Task task = task_of({request_.command, request_.command_is_shell}, "the program");
-  task.prefix = request_.prefix;
-  task.placeholders["args"] = request_.args;
+  Task task = task_of(run_.command, "the program");
+  task.prefix = run_.prefix;
+  task.placeholders["args"] = run_.args;
   task.placeholders["output"] = {result.string()};
-  task.is_artifact =
-      !request_.artifact.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
+  task.is_artifact = !artifact_.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
   task.environment = {{"TUNE_RESULT", result.string()}};
   task.discards_output = discards_output;
-  task.awaits_all = request_.times_whole;
+  task.awaits_all = run_.times_whole;
   task.keeps = wire::may_be_result;
   platform::Finished finished = run_or_refuse(task);
   return {text_of(result), std::move(finished)};
 }
 
 void ProgramBackend::time_whole() {
-  whole_.emplace(request_.measure, [this] { return use_of(run_program(true)); });
+  whole_.emplace(rules_, [this] { return use_of(run_program(true)); });
 }
 
 /// What counts is the time of all its work.
@@ -243,7 +247,7 @@ wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& re
   if (whole_) return whole_->measure(go);
   const Ran ran = run_program(false);
   const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-  if (!request_.times_whole) return reported(wire::read_program_result(ran.result, said), go, report);
+  if (!run_.times_whole) return reported(wire::read_program_result(ran.result, said), go, report);
   if (const auto result = wire::find_program_result(ran.result, said)) return reported(*result, go, report);
   time_whole();
   whole_->add_first(use_of(ran));
@@ -257,7 +261,7 @@ wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& re
 
 /// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
 void ProgramBackend::clean_up() const {
-  if (!request_.cleanup.empty()) run_or_refuse(task_of(request_.cleanup, "cleanup"));
+  if (!run_.cleanup.empty()) run_or_refuse(task_of(run_.cleanup, "cleanup"));
 }
 
 std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const Report& report) try {
@@ -274,7 +278,7 @@ std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const 
   clean_up();
   return measured;
 } catch (const wire::Malformed& error) {
-  const char* advice = request_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
+  const char* advice = run_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
   throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
 }
 

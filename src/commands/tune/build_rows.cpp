@@ -11,7 +11,7 @@ namespace tune::commands {
 report::BuildRow launched_row(Spec spec, const exec::RequestFactory& requests) {
   report::BuildRow row{std::move(spec), {}, {}, {}};
   try {
-    for (const wire::KernelLaunch& launch : requests.measure(row.spec).launches)
+    for (const wire::KernelLaunch& launch : requests.kernel_run(row.spec).launches)
       if (!launch.block.empty()) row.dynamic = std::max(row.dynamic.value_or(0), launch.shared);
   } catch (const exec::Unlaunchable& error) {
     row.loss = Failure{Stage::start, Cause::reported, error.what(), {}};
@@ -31,7 +31,7 @@ void judge(report::BuildRow& row, exec::MeasureService& service) {
   row.info = service.builds().info_of(row.spec, artifact);
   if (auto reason = service.requests().pruned_after_build(row.spec, row.info))
     row.loss = PrunedAfterBuild{std::move(*reason), row.info};
-  else if (auto fault = service.builds().launch_fault(service.requests().measure(row.spec).launches, artifact))
+  else if (auto fault = service.builds().launch_fault(service.requests().kernel_run(row.spec).launches, artifact))
     row.loss = Failure{Stage::load, Cause::reported, std::move(*fault), {}};
 }
 

@@ -55,7 +55,7 @@ const Builder::Result* BuildService::find_intact_reference(const Spec& spec) {
 BuildInfo BuildService::info_of(const Spec& spec, const Artifact& artifact) const {
   BuildInfo info = artifact.info;
   try {
-    const auto share = occupancy(requests_->measure(spec).launches, info.properties, requests_->hello().device);
+    const auto share = occupancy(requests_->kernel_run(spec).launches, info.properties, requests_->hello().device);
     if (share) info.properties["occupancy"] = *share;
   } catch (const Unlaunchable&) {
     // The measure request will say why.

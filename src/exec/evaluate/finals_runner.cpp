@@ -189,11 +189,8 @@ void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
 
 // Waits for the build of a spec.
 std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Contender& contender) {
-  if (contender.entrant.is_vendor()) {
-    Prepared vendor{service_->requests().vendor()};
-    vendor.request.vendor_best = contender.entrant.kind == Entrant::Kind::vendor_fastest;
-    return vendor;
-  }
+  if (contender.entrant.is_vendor())
+    return Prepared{service_->requests().vendor(contender.entrant.kind == Entrant::Kind::vendor_fastest)};
   if (contender.stored) return prepare_stored(*contender.stored);
   const Builder::Result* built = nullptr;
   while ((built = service_->builds().find_intact(contender.entrant.spec)) == nullptr) {

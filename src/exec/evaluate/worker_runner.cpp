@@ -232,8 +232,8 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
   DeviceQueue& queue = devices_[device].queue;
   wire::MeasureRequest request = service_->requests().measure(task.spec);
   if (!service_->reference().ready(task.spec) || !queue.may_start(task.fresh)) return false;
-  if (request.workspace_bytes > workspace_bytes_) {
-    workspace_bytes_ = request.workspace_bytes;
+  if (request.workspace_bytes() > workspace_bytes_) {
+    workspace_bytes_ = request.workspace_bytes();
     renew_rules();
   }
   if (!service_->options().keep.empty())

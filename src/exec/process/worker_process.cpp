@@ -63,8 +63,7 @@ WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const std::filesy
       stage_(phase_ == Phase::starting ? Stage::start : Stage::build),
       asked_(processes.now()) {
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
-  if (const auto* measure = std::get_if<wire::MeasureRequest>(&request))
-    runs_program_ = measure->launches.empty() && !measure->vendor;
+  if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) runs_program_ = measure->program() != nullptr;
   platform::Command command;
   command.argv = {worker.string(), mode_of(request)};
   command.environment = std::move(environment);

@@ -212,7 +212,7 @@ std::string text_of(const MeasureRules& rules) {
 std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   Fields fields;
   fields.add("args", "[]").add("artifact", in_quotes(""));
-  fields.add("command", list(plan.program.run.words, in_quotes));         // the program that is run and timed
+  fields.add("command", list(plan.program.run.words, in_quotes));   // the program that is run and timed
   fields.add("command_is_shell", flag(plan.program.run.is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
   // Launches in `sustained` once had less load before them; what was recorded then does not have this field.
@@ -388,15 +388,14 @@ std::string Identity::of_vendor() const {
   return hash.hex();
 }
 
-std::string Identity::of_code(const std::string& artifact_hash, const wire::MeasureRequest& request,
+std::string Identity::of_code(const std::string& artifact_hash, const wire::KernelRun& run, const Words& arguments,
                               const DeviceSettings& clocks) {
   platform::Hash hash;
   hash.add(artifact_hash);
-  for (const wire::KernelLaunch& launch : request.launches) add_evaluated(hash, launch);
-  hash.add(
-      std::to_string(request.workspace_bytes));  // a larger one may be elsewhere in memory, and takes longer to zero
-  for (const std::string& arg : request.args) hash.add(arg);  // of a program: any of them may change what it does
-  if (clocks.any()) hash.add(wire::encode(clocks));           // the same code at another clock is another result
+  for (const wire::KernelLaunch& launch : run.launches) add_evaluated(hash, launch);
+  hash.add(std::to_string(run.workspace_bytes));  // a larger one may be elsewhere in memory, and takes longer to zero
+  for (const std::string& arg : arguments) hash.add(arg);  // of a program: any of them may change what it does
+  if (clocks.any()) hash.add(wire::encode(clocks));        // the same code at another clock is another result
   return hash.hex();
 }
 

@@ -33,7 +33,7 @@ class Identity {
   std::string of_vendor() const;
   /// Identifies what is launched, among the specs of one run. Journals hold it, but no run compares it with an earlier
   /// run's; only a simulation does, on a journal that runs of several versions have written to.
-  static std::string of_code(const std::string& artifact_hash, const wire::MeasureRequest& request,
+  static std::string of_code(const std::string& artifact_hash, const wire::KernelRun& run, const Words& arguments,
                              const DeviceSettings& clocks);
 
  private:

@@ -87,10 +87,7 @@ platform::Sources sources_of(const Plan& plan, const std::filesystem::path& file
 }
 
 RequestFactory::RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_t seed)
-    : plan_(&plan),
-      hello_(std::move(hello)),
-      seed_(seed),
-      has_build_(is_built(plan)) {
+    : plan_(&plan), hello_(std::move(hello)), seed_(seed), has_build_(is_built(plan)) {
   std::vector<std::filesystem::path> files = files_of(plan);
   if (files.empty()) files.emplace_back();
   for (const std::filesystem::path& file : files) {
@@ -153,7 +150,7 @@ std::string RequestFactory::trial_id(const Spec& spec) const {
 
 std::string RequestFactory::code_of(const Spec& spec, const std::string& artifact_hash) const {
   if (artifact_hash.empty()) return "";
-  return Identity::of_code(artifact_hash, measure(spec), device_settings(spec));
+  return Identity::of_code(artifact_hash, kernel_run(spec), arguments_of(*plan_, spec), device_settings(spec));
 }
 
 wire::BuildRequest RequestFactory::build(const Spec& spec) const {
@@ -166,44 +163,45 @@ wire::BuildRequest RequestFactory::build(const Spec& spec) const {
   request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::all);
   request.problem = plan_->problem;
   request.command = plan_->build.command;
-  request.command_is_shell = plan_->build.command.is_shell;
+  return request;
+}
+
+wire::KernelRun RequestFactory::kernel_run(const Spec& spec) const {
+  return {launches_of(*plan_, plan_->launches, spec, WhichLaunches::taken), workspace_bytes_of(*plan_, spec),
+          plan_->workspace && plan_->workspace->zero, plan_->zero_c};
+}
+
+wire::ProgramRun RequestFactory::program_run(const Spec& spec) const {
+  const ProgramRules& rules = plan_->program;
+  wire::ProgramRun run{source_of(spec).file.string(),
+                       rules.run,
+                       rules.prefix,
+                       rules.suffix,
+                       arguments_of(*plan_, spec),
+                       values_in_commands(plan_->space, spec),
+                       rules.prepare,
+                       rules.cleanup,
+                       !rules.whole.value_or(false),
+                       rules.whole.value_or(true)};
+  if (uses(run.prefix, kSpecNumber)) run.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
+  return run;
+}
+
+wire::MeasureRequest RequestFactory::request_of(decltype(wire::MeasureRequest::what) what) const {
+  wire::MeasureRequest request;
+  request.what = std::move(what);
+  request.problem = plan_->problem;
+  request.seed = seed_;
+  request.measure = plan_->measure;
+  request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
   return request;
 }
 
 wire::MeasureRequest RequestFactory::measure(const Spec& spec) const {
-  wire::MeasureRequest request;
-  request.problem = plan_->problem;
-  request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::taken);
-  request.workspace_bytes = workspace_bytes_of(*plan_, spec);
-  request.zero_workspace = plan_->workspace && plan_->workspace->zero;
-  request.zero_c = plan_->zero_c;
-  request.seed = seed_;
-  request.measure = plan_->measure;
-  request.gauges = sets_device(plan_->space);  // they tell whether the device kept the clocks that it was given
-  request.source = source_of(spec).file.string();
-  request.command = plan_->build.run;
-  request.command_is_shell = plan_->program.run.is_shell;
-  request.prepare = plan_->program.prepare;
-  request.cleanup = plan_->program.cleanup;
-  request.reads_result = !plan_->program.whole.value_or(false);
-  request.times_whole = plan_->program.whole.value_or(true);
-  request.prefix = plan_->program.prefix;
-  request.suffix = plan_->program.suffix;
-  if (plan_->kernel.empty()) request.values = values_in_commands(plan_->space, spec);
-  if (uses(request.prefix, kSpecNumber)) request.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
-  request.args = arguments_of(*plan_, spec);
-  return request;
+  return plan_->is_program() ? request_of(program_run(spec)) : request_of(kernel_run(spec));
 }
 
-wire::MeasureRequest RequestFactory::vendor() const {
-  wire::MeasureRequest request;
-  request.vendor = true;
-  request.problem = plan_->problem;
-  request.seed = seed_;
-  request.measure = plan_->measure;
-  request.gauges = sets_device(plan_->space);
-  return request;
-}
+wire::MeasureRequest RequestFactory::vendor(bool best) const { return request_of(wire::VendorRun{best}); }
 
 // The reference kernel of several sources is that of the first.
 Spec RequestFactory::reference_spec(const Spec& spec) const {
@@ -232,7 +230,7 @@ wire::ReferenceRequest RequestFactory::reference(const Spec& spec) const {
   request.seed = seed_;
   if (!std::holds_alternative<Custom>(plan_->problem)) return request;
   request.launches = reference_build(spec).launches;
-  const wire::MeasureRequest like = measure(reference_spec(spec));
+  const wire::KernelRun like = kernel_run(reference_spec(spec));
   request.workspace_bytes = like.workspace_bytes;
   request.zero_workspace = like.zero_workspace;
   return request;

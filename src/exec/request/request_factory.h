@@ -48,7 +48,10 @@ class RequestFactory {
   /// `output`, `artifact` and `reference` are left empty for the caller. Throw Unlaunchable (spec_launches.h).
   wire::BuildRequest build(const Spec& spec) const;
   wire::MeasureRequest measure(const Spec& spec) const;
-  wire::MeasureRequest vendor() const;
+  /// What is launched; nothing of a program.
+  wire::KernelRun kernel_run(const Spec& spec) const;
+  /// `best`: the fastest of the library's algorithms, not its own choice.
+  wire::MeasureRequest vendor(bool best) const;
 
   /// Why prune_after_build excludes a spec with this build; nullopt if it does not, or if the rule needs properties
   /// that this build does not report.
@@ -69,6 +72,8 @@ class RequestFactory {
   };
 
   const Source& source_of(const Spec& spec) const;
+  wire::ProgramRun program_run(const Spec& spec) const;
+  wire::MeasureRequest request_of(decltype(wire::MeasureRequest::what) what) const;
   std::vector<Define> defines(const Spec& spec) const;
 
   const Plan* plan_;

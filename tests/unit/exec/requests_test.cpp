@@ -30,9 +30,9 @@ class RequestsTest : public testing::Test {
 };
 
 TEST_F(RequestsTest, ALaunchWhoseIfDoesNotHoldIsLeftOut) {
-  EXPECT_EQ(requests().measure(spec(0)).launches.size(), 1u);
-  ASSERT_EQ(requests().measure(spec(1)).launches.size(), 2u);
-  EXPECT_EQ(requests().measure(spec(1)).launches[1].kernel, "reduce");
+  EXPECT_EQ(requests().kernel_run(spec(0)).launches.size(), 1u);
+  ASSERT_EQ(requests().kernel_run(spec(1)).launches.size(), 2u);
+  EXPECT_EQ(requests().kernel_run(spec(1)).launches[1].kernel, "reduce");
 }
 
 TEST_F(RequestsTest, SpecsThatShareABuildAskForTheSameKernels) {
@@ -55,12 +55,12 @@ TEST_F(RequestsTest, APowerStateTellsTrialsApart) {
 
 TEST_F(RequestsTest, TheGaugesAreReadWhereASpecSetsTheClocks) {
   EXPECT_FALSE(requests().measure(spec(0)).gauges);
-  EXPECT_FALSE(requests().vendor().gauges);
+  EXPECT_FALSE(requests().vendor(false).gauges);
   const std::string text = std::string(kSplit).replace(std::string(kSplit).find("$SPLIT_K: [1, 2]"), 16,
                                                        "$SPLIT_K: [1, 2], $device.sm_clock: [1200, 1500]");
   plan_ = load_text(folder_, text, without_kernel_file()).plan;
   EXPECT_TRUE(requests().measure(spec(0)).gauges);
-  EXPECT_TRUE(requests().vendor().gauges);
+  EXPECT_TRUE(requests().vendor(false).gauges);
 }
 
 TEST_F(RequestsTest, TheSameArtifactLaunchedInTheSameWayIsTheSameCode) {

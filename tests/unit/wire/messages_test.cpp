@@ -51,6 +51,38 @@ TEST(Messages, CarryTheGuardsThatAreAskedFor) {
   EXPECT_EQ(std::get<MeasureRequest>(decode_request(encode(Request(request)))).measure, request.measure);
 }
 
+/// The request to measure this, after it was sent.
+MeasureRequest request_for(decltype(MeasureRequest::what) what) {
+  MeasureRequest request;
+  request.what = std::move(what);
+  return std::get<MeasureRequest>(decode_request(encode(Request(request))));
+}
+
+TEST(Messages, SayWhatIsMeasured) {
+  KernelRun run;
+  run.launches.emplace_back().kernel = "a";
+  run.workspace_bytes = 64;
+  run.zero_workspace = run.zero_c = true;
+  const MeasureRequest kernel = request_for(run);
+  ASSERT_NE(kernel.kernel(), nullptr);
+  EXPECT_EQ(kernel.kernel()->launches.at(0).kernel, "a");
+  EXPECT_EQ(kernel.workspace_bytes(), 64);
+  EXPECT_TRUE(kernel.kernel()->zero_workspace && kernel.kernel()->zero_c);
+  EXPECT_NE(request_for(KernelRun()).kernel(), nullptr) << "all its launches are left out";
+
+  const MeasureRequest vendor = request_for(VendorRun{true});
+  ASSERT_NE(vendor.vendor(), nullptr);
+  EXPECT_TRUE(vendor.vendor()->best);
+
+  ProgramRun command;
+  command.command = {{"a.sh -v"}, true};
+  command.times_whole = true;
+  const MeasureRequest program = request_for(command);
+  ASSERT_NE(program.program(), nullptr);
+  EXPECT_EQ(program.program()->command.words, Words{"a.sh -v"});
+  EXPECT_TRUE(program.program()->command.is_shell && program.program()->times_whole);
+}
+
 TEST(Messages, OfAFailureCarryItsFacts) {
   Failed failed;
   failed.facts = {.exit_code = 127, .machine_suspected = true};

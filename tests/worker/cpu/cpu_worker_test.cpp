@@ -46,9 +46,10 @@ class CpuWorker : public CpuFixture {
     wire::MeasureRequest request;
     request.artifact = build(build_request);
     request.problem = build_request.problem;
-    request.launches = build_request.launches;
+    request.what = wire::KernelRun{build_request.launches};
     return request;
   }
+  static wire::KernelRun& run_of(wire::MeasureRequest& request) { return std::get<wire::KernelRun>(request.what); }
   wire::MeasureRequest fault(const std::string& kernel) { return measure_request(build_request(kernel)); }
 
   std::string check_failure(const std::string& kernel) {
@@ -108,7 +109,7 @@ TEST_F(CpuWorker, PassesOnWhatAKernelThrows) {
 TEST_F(CpuWorker, ZeroesCForKernelsThatAddToIt) {
   wire::MeasureRequest request = fault("adds");
   EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "C was not fully written");
-  request.zero_c = true;
+  run_of(request).zero_c = true;
   EXPECT_TRUE(measure(request).checked);
 }
 
@@ -117,9 +118,9 @@ TEST_F(CpuWorker, RunsSeveralKernelsOverAZeroedWorkspace) {
   build.launches = {launch("adds_to_workspace", {"A", "B", "workspace"}, {gemm_.m, gemm_.n, gemm_.k}),
                     launch("copies", {"workspace", "C"}, {gemm_.m, gemm_.n})};
   wire::MeasureRequest request = measure_request(build);
-  request.workspace_bytes = gemm_.m * gemm_.n * 4;
+  run_of(request).workspace_bytes = gemm_.m * gemm_.n * 4;
   EXPECT_EQ(first_line(refusal(Stage::check, [&] { measure(request); })), "C was not fully written");
-  request.zero_workspace = true;
+  run_of(request).zero_workspace = true;
   EXPECT_TRUE(measure(request).checked);
 }
 
@@ -180,7 +181,7 @@ TEST(ArgumentLists, StandOneBelowTheOther) {
 
 TEST_F(CpuWorker, RefusesSizesThatAnIntCannotHold) {
   wire::MeasureRequest request = fault("right");
-  request.launches[0].args[3].integer = std::int64_t{1} << 32;
+  run_of(request).launches[0].args[3].integer = std::int64_t{1} << 32;
   EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }),
             "launch.args: 4294967296 does not fit an int; write {i64: ...}");
 }
@@ -221,7 +222,7 @@ TEST_F(CpuWorker, ChecksACustomProblemAgainstATrustedKernel) {
   wire::ReferenceRequest reference;
   reference.problem = problem;
   reference.artifact = request.artifact;
-  reference.launches = request.launches;
+  reference.launches = build.launches;
   reference.output = request.reference = folder_ / "trusted";
   worker::make_backend()->reference(reference);
   EXPECT_TRUE(measure(request).checked);

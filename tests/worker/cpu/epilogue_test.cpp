@@ -62,7 +62,7 @@ class EpilogueTest : public CpuFixture {
     wire::MeasureRequest request;
     request.artifact = build(build_request);
     request.problem = gemm;
-    request.launches = {launch};
+    request.what = wire::KernelRun{{launch}};
     std::filesystem::remove(folder_ / "reference");
     try {
       return measure(request).checked ? "right" : "not checked";
@@ -151,7 +151,7 @@ TEST_F(EpilogueTest, TheFactorOfBMakesUpForAlpha) {
 
 TEST_F(EpilogueTest, TheVendorRefusesIt) {
   wire::MeasureRequest request;
-  request.vendor = true;
+  request.what = wire::VendorRun{};
   for (const Case& each : {Case{Epilogue::relu}, Case{Epilogue::none, Bias::none, true}}) {
     request.problem = gemm_of(each);
     std::filesystem::remove(folder_ / "reference");

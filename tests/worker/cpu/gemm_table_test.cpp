@@ -110,7 +110,7 @@ wire::KernelLaunch launch_of(const Gemm& gemm) {
 wire::MeasureRequest request_of(const Gemm& gemm) {
   wire::MeasureRequest request;
   request.problem = gemm;
-  request.launches = {launch_of(gemm)};
+  request.what = wire::KernelRun{{launch_of(gemm)}};
   return request;
 }
 
@@ -183,14 +183,14 @@ TEST_F(GemmTable, TheVendorIsRightWhereItHasTheTypes) {
         SCOPED_TRACE(name(gemm) + ", " + variant);
         change(gemm);
         wire::MeasureRequest request = request_of(gemm);
-        request.vendor = true;
+        request.what = wire::VendorRun{};
         EXPECT_NO_THROW(EXPECT_TRUE(measure(request).checked));
       }
 }
 
 TEST_F(GemmTable, TheVendorRefusesWhatItLacks) {
   wire::MeasureRequest request = request_of(gemm_of({Type::bf16, Type::f32, Type::bf16}));
-  request.vendor = true;
+  request.what = wire::VendorRun{};
   EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }),
             "the vendor library has no bf16 GEMM with f32 accumulation and bf16 result");
   Gemm gemm = gemm_of(kCpuCells[0]);

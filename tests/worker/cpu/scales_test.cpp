@@ -78,7 +78,7 @@ class ScalesTest : public CpuFixture {
     wire::MeasureRequest request;
     request.artifact = build(build_request);
     request.problem = gemm;
-    request.launches = {launch};
+    request.what = wire::KernelRun{{launch}};
     std::filesystem::remove(folder_ / "reference");
     try {
       return measure(request).checked ? "right" : "not checked";

@@ -77,7 +77,7 @@ class WorkerProtocol : public CpuFixture {
     wire::MeasureRequest request;
     request.artifact = build(build_request);
     request.problem = gemm;
-    request.launches = {launch};
+    request.what = wire::KernelRun{{launch}};
     request.measure = rules_;
     request.reference = folder_ / "reference";
     wire::ReferenceRequest reference;

@@ -41,18 +41,24 @@ class ProgramWorker : public testing::Test {
   }
 
   void build(const std::string& source) {
-    build_.source = measure_.source = source;
+    build_.source = run_.source = source;
     measure_.artifact = folder_ / "out" / worker::make_backend()->build(build_).artifact;
+  }
+
+  wire::MeasureRequest request() const {
+    wire::MeasureRequest request = measure_;
+    request.what = run_;
+    return request;
   }
 
   wire::Measured measure() const {
     const auto backend = worker::make_backend();
-    backend->load(measure_);
+    backend->load(request());
     return *backend->measure({}, [](const wire::Event&) {});
   }
 
   wire::Measured run_script(const std::string& text) {
-    measure_.source = script(text);
+    run_.source = script(text);
     return measure();
   }
 
@@ -96,6 +102,7 @@ class ProgramWorker : public testing::Test {
   fs::path folder_;
   wire::BuildRequest build_;
   wire::MeasureRequest measure_;
+  wire::ProgramRun run_;
 };
 
 constexpr auto kPrintsX = "#include <cstdio>\nint main() { std::printf(\"{\\\"time\\\": %d}\", X); }\n";
@@ -126,7 +133,7 @@ TEST_F(ProgramWorker, FindsThePublicHeader) {
       "  result.ok(true);\n"
       "  return tune::bench::report(result, arguments);\n"
       "}\n"));
-  measure_.args = {"--N=-8"};
+  run_.args = {"--N=-8"};
   const auto measured = measure();
   EXPECT_EQ(measured.timing.count, 5);
   EXPECT_TRUE(measured.checked);
@@ -143,8 +150,8 @@ TEST_F(ProgramWorker, AFailedBuildNamesTheErrorAndLeavesNoProgram) {
 
 TEST_F(ProgramWorker, ABuildReportsWhatItsCompilerSaysOfTheMachine) {
   const auto build_says = [&](const std::string& text) {
-    build_.command = {"echo '" + text + "' >&2; exit 1; : {binary}"};
-    build_.command_is_shell = true;
+    build_.command.words = {"echo '" + text + "' >&2; exit 1; : {binary}"};
+    build_.command.is_shell = true;
     return failed([&] { build(write("a.mojo", "")); });
   };
   EXPECT_EQ(build_says("g++: fatal error: Killed signal terminated program cc1plus").facts,
@@ -166,27 +173,27 @@ TEST_F(ProgramWorker, AProgramReportsItsEndWhateverItPrints) {
 }
 
 TEST_F(ProgramWorker, AFailedCommandLeavesNoHalfProgram) {
-  build_.command = {"touch {binary}; kill -SEGV $$"};
-  build_.command_is_shell = true;
+  build_.command.words = {"touch {binary}; kill -SEGV $$"};
+  build_.command.is_shell = true;
   EXPECT_EQ(refusal(Stage::build, [&] { build(write("a.mojo", "")); }),
             "the build was killed by signal 11 (segmentation fault)");
   EXPECT_FALSE(fs::exists(binary()));
 }
 
 TEST_F(ProgramWorker, ABuildThatWritesNoProgramFails) {
-  build_.command = {"true"};
+  build_.command.words = {"true"};
   const auto message = refusal(Stage::build, [&] { build(write("a.mojo", "")); });
   EXPECT_NE(message.find("did not write its program"), std::string::npos) << message;
 }
 
 TEST_F(ProgramWorker, ACompilerThatIsMissingIsNamed) {
-  build_.command = {"no-such-compiler", "{file}"};
+  build_.command.words = {"no-such-compiler", "{file}"};
   const auto message = fault_of_environment([&] { build(write("a.mojo", "")); });
   EXPECT_NE(message.find("no-such-compiler"), std::string::npos) << message;
 }
 
 TEST_F(ProgramWorker, ACommandThatDropsDefinesOrFlagsIsRefused) {
-  build_.command = {"cp", "{file}", "{binary}"};
+  build_.command.words = {"cp", "{file}", "{binary}"};
   build_.defines = {{"X", "3"}};
   EXPECT_NE(refusal(Stage::build, [&] { build(script("")); }).find("{defines}"), std::string::npos);
   build_.defines.clear();
@@ -195,8 +202,8 @@ TEST_F(ProgramWorker, ACommandThatDropsDefinesOrFlagsIsRefused) {
 }
 
 TEST_F(ProgramWorker, AFileWithoutRuleAsksForABuildCommand) {
-  measure_.source = write("bench.mojo", "");
-  build_.source = measure_.source;
+  run_.source = write("bench.mojo", "");
+  build_.source = run_.source;
   EXPECT_NE(refusal(Stage::build, [&] { worker::make_backend()->build(build_); }).find("set build.command"),
             std::string::npos);
   EXPECT_NE(fault_of_environment([&] { measure(); }).find("set build.command"), std::string::npos);
@@ -207,10 +214,10 @@ const std::vector<std::string> kWeird = {"a b", "it's", "\"q\"", "$HOME", "`id`"
 constexpr auto kShowsArguments = "for word in \"$@\"; do printf '<%s>' \"$word\" >&2; done; echo '{\"time\": 1}'";
 
 TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
-  measure_.args = kWeird;
+  run_.args = kWeird;
   for (const bool shell : {false, true}) {
-    measure_.command = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
-    measure_.command_is_shell = shell;
+    run_.command.words = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
+    run_.command.is_shell = shell;
     testing::internal::CaptureStderr();
     run_script(kShowsArguments);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("<a b><it's><\"q\"><$HOME><`id`><\\><*><><{file}><a;exit 9>"),
@@ -221,8 +228,8 @@ TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
 TEST_F(ProgramWorker, DefinesReachTheBuildVerbatim) {
   build_.defines = {{"T", "it's $HOME \"x\""}, {"N", "(-1)"}};
   for (const bool shell : {false, true}) {
-    build_.command = shell ? Words{"{file} {binary} {defines}"} : Words{"{file}", "{binary}", "{defines}"};
-    build_.command_is_shell = shell;
+    build_.command.words = shell ? Words{"{file} {binary} {defines}"} : Words{"{file}", "{binary}", "{defines}"};
+    build_.command.is_shell = shell;
     build(script("out=$1; shift; printf '<%s>' \"$@\" > \"$out\""));
     EXPECT_EQ(platform::read_file(binary()), "<-DT=it's $HOME \"x\"><-DN=(-1)>");
   }
@@ -230,22 +237,22 @@ TEST_F(ProgramWorker, DefinesReachTheBuildVerbatim) {
 
 TEST_F(ProgramWorker, ReadsTheFileOfTuneResultOrOfTheOutputPlaceholder) {
   EXPECT_EQ(run_script("echo '{\"time\": 2}' > \"$TUNE_RESULT\"; echo '{\"time\": 9}'").timing.median, 2);
-  measure_.command = {"{file}", "-o", "{output}"};
+  run_.command.words = {"{file}", "-o", "{output}"};
   EXPECT_EQ(run_script("printf 'name,met (ms),iters\\nx,1500,4\\n' > \"$2\"").timing.median, 1.5);
 }
 
 TEST_F(ProgramWorker, RunsAPythonFileWithoutABuild) {
-  measure_.source = write("bench.py", "import sys\nprint('{\"time\": %s, \"ok\": true}' % sys.argv[1][4:])\n");
-  measure_.args = {"--X=6"};
+  run_.source = write("bench.py", "import sys\nprint('{\"time\": %s, \"ok\": true}' % sys.argv[1][4:])\n");
+  run_.args = {"--X=6"};
   const auto measured = measure();
   EXPECT_EQ(measured.timing.median, 6);
   EXPECT_TRUE(measured.checked);
 }
 
 TEST_F(ProgramWorker, AnEarlierResultIsNeverTakenForThisRuns) {
-  measure_.source = script("test -e \"$0.ran\" || echo '{\"time\": 1}' > \"$TUNE_RESULT\"; touch \"$0.ran\"");
+  run_.source = script("test -e \"$0.ran\" || echo '{\"time\": 1}' > \"$TUNE_RESULT\"; touch \"$0.ran\"");
   const auto backend = worker::make_backend();
-  backend->load(measure_);
+  backend->load(request());
   const auto once = [&] { return *backend->measure({}, [](const wire::Event&) {}); };
   EXPECT_EQ(once().timing.median, 1);
   EXPECT_NE(refusal(Stage::measure, once).find("wrote no result"), std::string::npos);
@@ -257,8 +264,8 @@ TEST_F(ProgramWorker, ACrashIsNamedAndItsResultNotUsed) {
               "int main() { std::puts(\"{\\\"time\\\": 1}\"); std::fflush(stdout); std::raise(SIGSEGV); }\n"));
   constexpr auto kCrash = "the program was killed by signal 11 (segmentation fault)";
   EXPECT_EQ(refusal(Stage::measure, [&] { measure(); }), kCrash);
-  measure_.command = {"{binary}; exit $?"};
-  measure_.command_is_shell = true;
+  run_.command.words = {"{binary}; exit $?"};
+  run_.command.is_shell = true;
   EXPECT_EQ(refusal(Stage::measure, [&] { measure(); }), kCrash);
 }
 

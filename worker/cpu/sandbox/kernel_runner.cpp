@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "backend.h"
+#include "capabilities.h"
 #include "checking/fp_environment.h"
 #include "cpu/cpu_kernel.h"
 #include "cpu/sandbox/fault_report.h"
@@ -45,15 +46,17 @@ constexpr int kFoul = 0x100;
 class BoundLaunches {
  public:
   BoundLaunches(const wire::MeasureRequest& request, const std::vector<GuardedBuffer>& buffers) : buffers_(buffers) {
-    for (const GuardedBuffer& buffer : buffers)
-      if ((request.zero_c && buffer.name() == "C") || (request.zero_workspace && buffer.name() == kWorkspace))
-        zeroed_.push_back(&buffer);
     const auto* gemm = std::get_if<Gemm>(&request.problem);
-    if (request.vendor)
+    if (request.vendor() != nullptr) {
       load_vendor(gemm);
-    else
-      kernel_.emplace(request.artifact, request.launches, gemm ? gemm->acc : Type::f32,
-                      [this](const std::string& name) { return address(name); });
+      return;
+    }
+    const wire::KernelRun& run = kernel_run(request);
+    for (const GuardedBuffer& buffer : buffers)
+      if ((run.zero_c && buffer.name() == "C") || (run.zero_workspace && buffer.name() == kWorkspace))
+        zeroed_.push_back(&buffer);
+    kernel_.emplace(request.artifact, run.launches, gemm ? gemm->acc : Type::f32,
+                    [this](const std::string& name) { return address(name); });
   }
 
   std::vector<std::string> remarks() const { return vendor_ ? vendor_->remarks() : std::vector<std::string>(); }

@@ -87,7 +87,7 @@ std::vector<Extent> KernelSharedMemory::extents() const {
   std::vector<Extent> all;
   for (const Buffer& buffer : buffers_of(request_.problem))
     all.push_back({buffer.name, static_cast<std::size_t>(buffer.count * size_of(buffer.type))});
-  if (request_.workspace_bytes > 0) all.push_back({kWorkspace, static_cast<std::size_t>(request_.workspace_bytes)});
+  if (request_.workspace_bytes() > 0) all.push_back({kWorkspace, static_cast<std::size_t>(request_.workspace_bytes())});
   return all;
 }
 
