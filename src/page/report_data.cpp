@@ -179,9 +179,9 @@ void add_places(json& specs, const RankedRun& run) {
     const Ranked& row = run.ranking.rows[i];
     json& spec = specs[static_cast<std::size_t>(row.trial - run.trials.data())];
     spec["place"] = i + 1;
-    if (row.standing) spec["finals"] = row.standing->median_seconds;
-    if (row.standing && row.standing->seconds_interval)
-      spec["finals_interval"] = interval_json(*row.standing->seconds_interval);
+    if (row.standing) spec["finals"] = row.standing->time.seconds;
+    if (row.standing && row.standing->time.interval)
+      spec["finals_interval"] = interval_json(*row.standing->time.interval);
     if (row.standing && row.standing->tie) spec["note"] = "tie";
     if (row.same_as != nullptr) spec["note"] = "same code as " + std::to_string(row.same_as->spec.mesh_idx);
     if (row.failed_in_finals != nullptr) spec["note"] = "failed in the finals";
@@ -245,8 +245,8 @@ json finalist_json(const Finalist& finalist, const Standing* standing) {
   if (finalist.eliminated_after > 0) j["left_after"] = finalist.eliminated_after;
   if (finalist.failure) j["failure"] = finalist.failure->headline();
   if (standing == nullptr) return j;
-  j["seconds"] = standing->median_seconds;
-  if (standing->seconds_interval) j["interval"] = interval_json(*standing->seconds_interval);
+  j["seconds"] = standing->time.seconds;
+  if (standing->time.interval) j["interval"] = interval_json(*standing->time.interval);
   return j;
 }
 

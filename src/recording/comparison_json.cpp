@@ -14,7 +14,7 @@ ordered_json json_of(const Spec& spec) {
   return params;
 }
 
-void add_time(ordered_json& row, const std::string& name, const std::optional<KnownTime>& time) {
+void add_time(ordered_json& row, const std::string& name, const std::optional<Estimate>& time) {
   if (!time) return;
   row[name + "_ms"] = time->seconds * 1e3;
   if (time->interval) row[name + "_interval_ms"] = {time->interval->low * 1e3, time->interval->high * 1e3};

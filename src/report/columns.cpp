@@ -37,8 +37,8 @@ std::string six_decimals(double value) {
 }
 
 std::string spread_text(const Timing& timing) {
-  const auto interval = timing.stopped_early ? std::nullopt : known_interval(timing);
-  return interval ? fmt::format("{:.2f}", relative_width(*interval, timing.median) * 100) : "-";
+  const auto width = timing.stopped_early ? std::nullopt : relative_width(estimate_of(timing));
+  return width ? fmt::format("{:.2f}", *width * 100) : "-";
 }
 
 /// The table's columns in one form.

@@ -28,7 +28,7 @@ std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
   return fmt::format("{}: {}", row.entrant.name, old_spec == spec ? spec : fmt::format("{} -> {}", old_spec, spec));
 }
 
-std::string time_text(const std::optional<KnownTime>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }
+std::string time_text(const std::optional<Estimate>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }
 
 std::string interval_text(const ComparedSpec& row) {
   return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "-";

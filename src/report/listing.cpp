@@ -78,9 +78,7 @@ void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
     if (!column.unit.empty()) all.push_back(number_column(column.unit, value));
   }
   all.push_back(number_column("+- %", [](const Row& row) {
-    const Timing& timing = row.measurement.timing;
-    const auto interval = known_interval(timing);
-    return interval ? relative_width(*interval, timing.median) * 100 : std::nan("");
+    return relative_width(estimate_of(row.measurement.timing)).value_or(std::nan("")) * 100;
   }));
   for (const RankedBaseline& baseline : summary.ranking.baselines)
     if (baseline.standing)

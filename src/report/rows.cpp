@@ -12,8 +12,8 @@ namespace {
 Timing timing_of(const Standing& standing) {
   Timing timing;
   timing.count = standing.launches;
-  timing.median = standing.median_seconds;
-  const Interval interval = standing.seconds_interval.value_or(Interval{});
+  timing.median = standing.time.seconds;
+  const Interval interval = standing.time.interval.value_or(Interval{});
   timing.ci_low = interval.low;
   timing.ci_high = interval.high;
   return timing;

@@ -204,7 +204,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   const std::vector<double> ratios = paired_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;
   ComparedSpec row = recorded;
-  row.before = KnownTime{median_seconds(*then)};
+  row.before = Estimate{median_seconds(*then)};
   row.ratio = median(ratios);
   row.interval = Judge(2).ratio_interval(*best, *then);
   row.paired = true;

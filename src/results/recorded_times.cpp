@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::int64_t kFewestValues = 5;  // the interval of fewer is [min, max], and covers much less than 95 %
 
-KnownTime known_time(double seconds, Interval interval, std::int64_t values) {
-  KnownTime time{seconds};
+Estimate estimate(double seconds, Interval interval, std::int64_t values) {
+  Estimate time{seconds};
   if (values >= kFewestValues && interval.low > 0)
     time.interval = Interval{std::min(interval.low, seconds), std::max(interval.high, seconds)};
   return time;
 }
 
-KnownTime known_time(const Timing& timing) {
-  return known_time(timing.median, {timing.ci_low, timing.ci_high}, timing.stopped_early ? 0 : timing.count);
+Estimate estimate(const Timing& timing) {
+  return estimate(timing.median, {timing.ci_low, timing.ci_high}, timing.stopped_early ? 0 : timing.count);
 }
 
-KnownTime known_time(const Standing& standing) {
-  return known_time(standing.median_seconds, standing.seconds_interval.value_or(Interval{}), standing.rounds);
+Estimate estimate(const Standing& standing) {
+  return estimate(standing.time.seconds, standing.time.interval.value_or(Interval{}), standing.rounds);
 }
 
 std::string key_of(const Spec& spec) {
@@ -84,7 +84,7 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
     if (const Measurement* measurement = trial.measurement())
-      spec.sweep = known_time(measurement->timing);
+      spec.sweep = estimate(measurement->timing);
     else if (const Failure* failure = trial.failure())
       spec.failure = failure->headline();
     else
@@ -95,9 +95,9 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
   const Ranking ranking = ranking_of(trials, finals);
   for (const Ranked& row : ranking.rows)
     if (row.standing && row.same_as == nullptr)
-      times.specs[places.at(row.trial->spec.mesh_idx)].finals = known_time(*row.standing);
+      times.specs[places.at(row.trial->spec.mesh_idx)].finals = estimate(*row.standing);
   for (const RankedBaseline& baseline : ranking.baselines)
-    if (baseline.standing) times.baselines.emplace_back(baseline.entrant.name, known_time(*baseline.standing));
+    if (baseline.standing) times.baselines.emplace_back(baseline.entrant.name, estimate(*baseline.standing));
   if (!ranking.rows.empty()) times.best = places.at(ranking.rows.front().trial->spec.mesh_idx);
 }
 
@@ -117,10 +117,10 @@ ProblemTimes times_of(const recording::Recording& recording) {
 
 RecordedTimes times_of_best(const std::filesystem::path& path) {
   config::RecordedBest best = config::read_best(path);
-  const Interval interval = best.result.interval.value_or(Interval{});
+  const Interval interval = best.result.time.interval.value_or(Interval{});
   ProblemTimes times{std::move(best.kernel), std::move(best.problem), best.result.device, {}, 0, {},
                      best.result.statistic};
-  times.specs.push_back({std::move(best.spec), {}, known_time(best.result.seconds, interval, best.result.launches)});
+  times.specs.push_back({std::move(best.spec), {}, estimate(best.result.time.seconds, interval, best.result.launches)});
   return {path.string(), {std::move(times)}, {}};
 }
 

@@ -15,7 +15,7 @@ namespace tune::results {
 /// How long one spec took in a run; without any time it failed.
 struct SpecTimes {
   Spec spec;
-  std::optional<KnownTime> sweep, finals;
+  std::optional<Estimate> sweep, finals;
   std::string failure = {};
 };
 
@@ -23,8 +23,8 @@ struct SpecTimes {
 struct ProblemTimes {
   std::string kernel, problem, device;  ///< empty where the file does not say
   std::vector<SpecTimes> specs;
-  std::optional<std::size_t> best;                           ///< in `specs`; unset: all of them failed
-  std::vector<std::pair<std::string, KnownTime>> baselines;  ///< of the finals, by label
+  std::optional<std::size_t> best;                          ///< in `specs`; unset: all of them failed
+  std::vector<std::pair<std::string, Estimate>> baselines;  ///< of the finals, by label
   std::string statistic = {};  ///< what of a spec's launches the sweep's times are; empty: the file does not say
 };
 

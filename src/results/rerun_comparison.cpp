@@ -10,10 +10,10 @@
 namespace tune::results {
 namespace {
 
-std::string time_text(double seconds, const std::optional<Interval>& interval) {
-  const std::string time = fmt::format("{:.6g} ms", seconds * 1e3);
-  if (!interval) return time;
-  return fmt::format("{} +-{:.2g} %", time, relative_width(*interval, seconds) * 100);
+std::string text_of(const Estimate& time) {
+  const std::string text = fmt::format("{:.6g} ms", time.seconds * 1e3);
+  const auto width = relative_width(time);
+  return width ? fmt::format("{} +-{:.2g} %", text, *width * 100) : text;
 }
 
 std::string verdict(const std::optional<Interval>& before, const std::optional<Interval>& now) {
@@ -44,8 +44,8 @@ std::string differences(const config::RecordedResult& before, const config::Best
 
 void note_repetition(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
                      const Plan& plan, Notices& notes) {
-  notes.result_is_repeated(file, time_text(before.seconds, before.interval), time_text(now.seconds, now.interval),
-                           now.seconds / before.seconds, verdict(before.interval, now.interval));
+  notes.result_is_repeated(file, text_of(before.time), text_of(now.time), now.time.seconds / before.time.seconds,
+                           verdict(before.time.interval, now.time.interval));
   if (const std::string others = differences(before, now, plan); !others.empty())
     notes.result_is_of_other_conditions(file, others);
 }

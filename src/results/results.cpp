@@ -94,7 +94,7 @@ Ranking Results::ranking() const {
   for (Ranked& row : ranking.rows) {
     if (!row.standing) continue;
     Measurement shown = decided(row.timed());
-    shown.timing.chosen = row.standing->median_seconds;
+    shown.timing.chosen = row.standing->time.seconds;
     row.objective = objective_->merit(row.timed().spec, shown).value;
   }
   if (!objectives_.empty()) mark_front(ranking);
@@ -203,8 +203,7 @@ bool Results::any_wrong() const {
 
 std::pair<double, std::int64_t> Results::winner() const {
   const Ranked& first = summary_.ranking.rows.front();
-  const double sweep = first.timed().measurement()->timing.typical();
-  return {first.standing ? first.standing->median_seconds : sweep, first.trial->spec.mesh_idx};
+  return {first.time().seconds, first.trial->spec.mesh_idx};
 }
 
 std::string Results::best_command() const {
@@ -228,13 +227,12 @@ config::BestResult Results::best(const Device& device) const {
   const Measurement& sweep = *row.trial->measurement();
   config::BestResult best;
   best.winner = row.trial->spec;
-  best.seconds = winner().first;
-  best.interval = row.standing ? row.standing->seconds_interval : known_interval(sweep.timing);
+  best.time = row.time();
   best.launches = row.standing ? row.standing->launches : sweep.timing.count;
   best.checked = sweep.checked;
   best.tie = row.standing && row.standing->tie;
   Measurement decided = sweep;
-  decided.timing.chosen = best.seconds;
+  decided.timing.chosen = best.time.seconds;
   if (row.standing) decided.metrics = row.standing->metrics;
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))

@@ -24,7 +24,7 @@ Figures computed(const Plan& plan, const Objective& objective, const Spec& spec,
 void add_computed(Finals& finals, const report::Summary& summary, const Plan& plan, const Objective& objective) {
   const auto add = [&](Finalist& finalist, const Spec& spec, const Standing& standing) {
     Measurement measurement;
-    measurement.timing.median = standing.median_seconds;
+    measurement.timing.median = standing.time.seconds;
     measurement.metrics = standing.metrics;
     for (const auto& [name, value] : computed(plan, objective, spec, measurement))
       finalist.metrics.insert_or_assign(name, value);

@@ -54,10 +54,8 @@ class WinnerVerdict {
         winner_(&summary.ranking.rows.front()),
         by_time_(by_time),
         accuracy_(demands.accuracy.value_or(kAccuracy)) {
-    const Timing& timing = winner_->timed().measurement()->timing;
-    seconds_ = winner_->standing ? winner_->standing->median_seconds : timing.typical();
-    const auto interval = winner_->standing ? winner_->standing->seconds_interval : known_interval(timing);
-    if (interval) width_ = relative_width(*interval, seconds_);
+    seconds_ = winner_->time().seconds;
+    width_ = relative_width(winner_->time());
     loss_ = has_rivals() ? summary.ranking.loss : std::optional(0.0);
   }
 

@@ -113,7 +113,7 @@ void check_best(const config::Loaded& loaded, const fs::path& folder) {
   if (!spec) return;
   config::BestResult result;
   result.winner = *spec;
-  result.seconds = 1e-3;
+  result.time.seconds = 1e-3;
   result.device = {"a \"device\"\n", "1: x", "#", {}};
   const std::string text = config::write_best(loaded.source, loaded.plan, result, folder / "out $x");
   const fs::path best = folder / "out $x/best.yaml";

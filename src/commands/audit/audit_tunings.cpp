@@ -19,7 +19,7 @@ bool by_time(const Objective& objective, const Ranked& row) {
 }
 
 double seconds_of(const Ranked& row) {
-  return row.standing ? row.standing->median_seconds : row.trial->measurement()->timing.median;
+  return row.standing ? row.standing->time.seconds : row.trial->measurement()->timing.median;
 }
 
 /// What a row costs, lower is better: paired ratios tell more than the times they are of.

@@ -51,9 +51,9 @@ recording::Recording recording_of(const database::ResultKey& key, const database
 
 results::ProblemTimes times_of_result(const database::ResultKey& key, const database::TunedResult& result) {
   results::ProblemTimes times{key.group.kernel, problem_of_result(key), key.group.device.name, {}, 0, {}};
-  times.specs.push_back({{0, result.params}, {}, KnownTime{result.seconds, result.interval}});
+  times.specs.push_back({{0, result.params}, {}, Estimate{result.seconds, result.interval}});
   for (const auto& [label, ratio] : result.ratios)
-    times.baselines.emplace_back(label, KnownTime{result.seconds * ratio});
+    times.baselines.emplace_back(label, Estimate{result.seconds * ratio});
   return times;
 }
 

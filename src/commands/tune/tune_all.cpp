@@ -25,10 +25,10 @@ constexpr std::size_t kLengthOfDate = 10;
 /// `- {M: 16, N: 16, K: 16, rowMajorA: T, rowMajorB: N, BM: 32} # TFLOPS: 0.4 time(us): 21.3`
 std::string line_of(const Target& target, const config::BestResult& best) {
   const double flops = flops_of(target.plan().problem);
-  const std::string rate = flops > 0 ? fmt::format("TFLOPS: {:.4g} ", flops / best.seconds * 1e-12) : "";
+  const std::string rate = flops > 0 ? fmt::format("TFLOPS: {:.4g} ", flops / best.time.seconds * 1e-12) : "";
   return fmt::format("{} # {}time(us): {:.6g}\n",
                      config::configured_shape(target.plan(), target.job.shape(), best.winner), rate,
-                     best.seconds * 1e6);
+                     best.time.seconds * 1e6);
 }
 
 std::optional<double> ratio_to(const config::BestResult& best, const std::string& baseline) {
@@ -87,7 +87,7 @@ class Tunings {
   void add(const Target& target, const config::Shape& shape, const Tuned& tuned) {
     const config::BestResult& best = *tuned.best;
     report::WorkloadRow& row = rows_.back();
-    row.seconds = best.seconds;
+    row.seconds = best.time.seconds;
     row.x_default = ratio_to(best, "default");
     row.x_vendor = ratio_to(best, "vendor");
     row.found = how_found(tuned);

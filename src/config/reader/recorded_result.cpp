@@ -45,9 +45,9 @@ std::optional<RecordedResult> read_result(const Node& root, Diagnostics& diagnos
   const auto seconds = read_seconds(*time, "result: time_ms", diagnostics);
   if (!seconds) return std::nullopt;
   RecordedResult result;
-  result.seconds = *seconds;
+  result.time.seconds = *seconds;
   if (const Node* interval = find(root, "result", "interval_ms"))
-    result.interval = read_interval(*interval, diagnostics);
+    result.time.interval = read_interval(*interval, diagnostics);
   if (const Node* launches = find(root, "result", "launches"))
     result.launches = read_integer(*launches, "result: launches", diagnostics).value_or(0);
   result.artifact_hash = text_at(root, "result", "artifact");

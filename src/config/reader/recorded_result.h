@@ -14,9 +14,8 @@ namespace tune::config {
 /// What a best.yaml says of its one spec: how long it took then, on what, and what was built. Texts are empty where
 /// the file does not say.
 struct RecordedResult {
-  double seconds = 0;
-  std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
-  std::int64_t launches = 0;         ///< 0: the file does not say
+  Estimate time;
+  std::int64_t launches = 0;  ///< 0: the file does not say
   std::string artifact_hash;
   std::filesystem::path store_path;  ///< of the artifact in the build store
   std::string device, driver, arch, compiler;

@@ -179,10 +179,10 @@ class BestWriter {
     if (result_.finals_interrupted) node.set("finals", make_scalar("interrupted", {}));
     if (!result_.statistic.empty()) node.set("sweep_statistic", make_text(result_.statistic, {}));
     if (!result_.command.empty()) node.set("command", make_text(result_.command, {}));
-    node.set("time_ms", number(result_.seconds * 1e3));
-    if (result_.interval) {
+    node.set("time_ms", number(result_.time.seconds * 1e3));
+    if (result_.time.interval) {
       Node interval = make_list({});
-      interval.items = {number(result_.interval->low * 1e3), number(result_.interval->high * 1e3)};
+      interval.items = {number(result_.time.interval->low * 1e3), number(result_.time.interval->high * 1e3)};
       node.set("interval_ms", std::move(interval));
     }
     node.set("launches", make_scalar(std::to_string(result_.launches), {}));

@@ -21,8 +21,7 @@ struct FrontPoint {
 /// What a best.yaml tells about the winner in addition to its parameters.
 struct BestResult {
   Spec winner;
-  double seconds = 0;
-  std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
+  Estimate time;
   std::int64_t launches = 0;
   bool checked = false;
   bool tie = false;                                     ///< the finals could not tell another spec from it

@@ -14,9 +14,9 @@ constexpr int kMostTrials = 3000;
 constexpr double kCheap = 2000;
 
 /// Estimates how many edges a diagram has.
-class Estimate {
+class SizeEstimate {
  public:
-  Estimate(const std::vector<std::size_t>& sizes, const std::vector<std::vector<int>>& supports)
+  SizeEstimate(const std::vector<std::size_t>& sizes, const std::vector<std::vector<int>>& supports)
       : supports_(supports), of_variable_(sizes.size()) {
     for (const std::size_t size : sizes)
       bits_.push_back(std::log2(static_cast<double>(std::max<std::size_t>(size, 1))));
@@ -89,7 +89,7 @@ class Estimate {
 };
 
 /// Binds, at each step, the variable that leaves the fewest nodes.
-std::vector<int> greedy(Estimate& estimate, std::size_t count, int first) {
+std::vector<int> greedy(SizeEstimate& estimate, std::size_t count, int first) {
   estimate.clear();
   std::vector<int> order = {first};
   estimate.bind(first);
@@ -116,7 +116,7 @@ std::vector<int> greedy(Estimate& estimate, std::size_t count, int first) {
 }
 
 /// Moves single variables as long as this lowers the cost.
-void improve(Estimate& estimate, std::vector<int>& order, double& cost) {
+void improve(SizeEstimate& estimate, std::vector<int>& order, double& cost) {
   int trials = 0;
   for (bool better = true; better && cost > kCheap;) {
     better = false;
@@ -142,7 +142,7 @@ void improve(Estimate& estimate, std::vector<int>& order, double& cost) {
 std::vector<int> order_variables(const std::vector<std::size_t>& sizes, const std::vector<std::vector<int>>& supports) {
   std::vector<int> natural(sizes.size());
   std::iota(natural.begin(), natural.end(), 0);
-  Estimate estimate(sizes, supports);
+  SizeEstimate estimate(sizes, supports);
   const double natural_cost = estimate.cost(natural);
   if (natural_cost <= kCheap) return natural;
   std::vector<int> best = natural;

@@ -28,7 +28,7 @@ double widening(std::size_t comparisons) {
   return normal_quantile(kTailOfOne / count) / kQuantileOfOne;
 }
 
-Interval ratio_interval(const KnownTime& before, const KnownTime& now, double process_noise, double widened) {
+Interval ratio_interval(const Estimate& before, const Estimate& now, double process_noise, double widened) {
   const auto distance = [](double from, double to) { return std::log(to / from); };
   const double between = kQuantileOfOne * process_noise;
   const double down =

@@ -11,12 +11,6 @@
 /// Comparison of two results of the same specs: what has changed by more than noise.
 namespace tune {
 
-/// How long something takes, in seconds, and the 95 % interval of that; unset where too few launches tell it.
-struct KnownTime {
-  double seconds = 0;
-  std::optional<Interval> interval = {};
-};
-
 /// What became of a spec or of the best one, in order of importance. `slower`: by more than the threshold, beyond
 /// doubt; `open`: perhaps slower by more; `small`: changed beyond noise, but not by more than the threshold.
 enum class Change { fails, slower, open, faster, works, small, noise, unknown, only_before, only_now };
@@ -25,7 +19,7 @@ enum class Change { fails, slower, open, faster, works, small, noise, unknown, o
 struct ComparedSpec {
   Entrant entrant = {};  ///< of the best: that of the new result; of a baseline, no spec
   Spec old_spec = {};    ///< of the best: that of the old result
-  std::optional<KnownTime> before, now;
+  std::optional<Estimate> before, now;
   std::string failure = {};  ///< why the new result has no time
   std::optional<double> ratio = {};
   std::optional<Interval> interval = {};  ///< of the ratio

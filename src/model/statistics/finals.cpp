@@ -40,7 +40,7 @@ bool finished(const Finalist& finalist) {
 double median_seconds(const Finalist& finalist) { return median(seconds_of(finalist)); }
 
 double relative_width(const Finalist& finalist) {
-  return relative_width(median_interval(seconds_of(finalist)), median_seconds(finalist));
+  return *relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))});
 }
 
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {

@@ -118,8 +118,8 @@ class FinalOrder {
     const double own = median_seconds(finalist);
     std::vector<double> ratios = paired_ratios(finalist, winner);
     standing.ratio = ratios.empty() ? own / median_seconds(winner) : median(std::move(ratios));
-    standing.median_seconds = median_seconds(winner) * standing.ratio;
-    if (finalist.rounds.size() > 1) standing.seconds_interval = interval_of(finalist, standing.median_seconds / own);
+    standing.time.seconds = median_seconds(winner) * standing.ratio;
+    if (finalist.rounds.size() > 1) standing.time.interval = interval_of(finalist, standing.time.seconds / own);
     standing.launches = finalist.launches;
     standing.metrics = finalist.metrics;
     standing.rounds = static_cast<int>(finalist.rounds.size());
@@ -146,7 +146,7 @@ class FinalOrder {
   bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
 
   std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
-    return {contender.finalist != choice_.winner, !ties(contender), standing(*contender.finalist).median_seconds,
+    return {contender.finalist != choice_.winner, !ties(contender), standing(*contender.finalist).time.seconds,
             contender.candidate.mesh_idx()};
   }
 
@@ -185,7 +185,7 @@ std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrde
 std::tuple<bool, double, std::int64_t> place_by_time(const Ranked& row) {
   const Timing& sweep = row.trial->measurement()->timing;
   const bool early = !row.standing && sweep.stopped_early;
-  const double seconds = row.standing ? row.standing->median_seconds : early ? least_seconds(sweep) : sweep.typical();
+  const double seconds = row.standing ? row.standing->time.seconds : early ? least_seconds(sweep) : sweep.typical();
   return {early, seconds, row.trial->spec.mesh_idx};
 }
 

@@ -15,8 +15,7 @@ namespace tune {
 
 /// A contender compared with the winner. All ratios in what tune prints and writes follow from `ratio`.
 struct Standing {
-  double median_seconds = 0;                 ///< the winner's time, over all its rounds, times `ratio`
-  std::optional<Interval> seconds_interval;  ///< of the median, over the rounds; unset: one round tells none
+  Estimate time;  ///< the median of the winner's, over all its rounds, times `ratio`; one round tells no interval
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
   double ratio = 1;  ///< the median of its times over the winner's, in the rounds that both have
@@ -37,6 +36,8 @@ struct Ranked {
 
   /// Whose measurement it is.
   const Trial& timed() const { return same_as != nullptr ? *same_as : *trial; }
+  /// That of the finals, else the sweep's.
+  Estimate time() const { return standing ? standing->time : estimate_of(timed().measurement()->timing); }
 };
 
 struct RankedBaseline {

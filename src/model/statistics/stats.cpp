@@ -95,6 +95,13 @@ std::optional<Interval> known_interval(const Timing& timing) {
   return Interval{timing.ci_low, timing.ci_high};
 }
 
+Estimate estimate_of(const Timing& timing) { return {timing.typical(), known_interval(timing)}; }
+
+std::optional<double> relative_width(const Estimate& time) {
+  if (!time.interval) return std::nullopt;
+  return (time.interval->high - time.interval->low) / 2 / time.seconds;
+}
+
 double least_seconds(const Timing& timing) {
   const auto interval = known_interval(timing);
   return interval ? interval->low : timing.median;
@@ -111,8 +118,6 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   }
   return of_a > 0 && of_b > 0 ? both / std::sqrt(of_a * of_b) : 0;
 }
-
-double relative_width(const Interval& interval, double median) { return (interval.high - interval.low) / 2 / median; }
 
 Timing summarize(std::span<const double> seconds, bool stopped_early) {
   assert(!seconds.empty());

@@ -24,10 +24,18 @@ struct Interval {
 Interval median_interval(std::vector<double> values);
 /// That of the launches; unset where it is not known: one launch tells none, nor do programs and some recordings.
 std::optional<Interval> known_interval(const Timing& timing);
-/// How long a spec takes at least, as far as its launches tell: the low end of that interval, or the only time.
+
+/// How long something takes, in seconds, and the 95 % interval of that; unset where too few launches tell it.
+struct Estimate {
+  double seconds = 0;
+  std::optional<Interval> interval = {};
+};
+Estimate estimate_of(const Timing& timing);
+/// Half the interval, over the time.
+std::optional<double> relative_width(const Estimate& time);
+
+/// How long a spec takes at least, as far as its launches tell: the low end of the interval, or the only time.
 double least_seconds(const Timing& timing);
-/// Half of it, over the median.
-double relative_width(const Interval& interval, double median);
 
 /// Spearman's rank correlation, from -1 to 1; 0 where one of the lists is constant. Precondition: as many of both.
 double rank_correlation(std::span<const double> a, std::span<const double> b);

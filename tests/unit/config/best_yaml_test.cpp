@@ -12,8 +12,8 @@ namespace {
 config::BestResult result_of(const Plan& plan, std::int64_t mesh_idx) {
   config::BestResult result;
   result.winner = std::get<Spec>(plan.space.at(mesh_idx));
-  result.seconds = 0.0012345678;
-  result.interval = {0.0012, 0.0013};
+  result.time.seconds = 0.0012345678;
+  result.time.interval = {0.0012, 0.0013};
   result.launches = 21;
   result.checked = true;
   result.figures = {{"gflops", 17452.1224}, {"GB/s", 12.5}};

@@ -179,7 +179,7 @@ TEST(Ranking, OrdersFinalistsByTheTimesThatItShows) {
       {steady(0, {1.3, 1.1, 1.2}), steady(1, {1.0, 1.02}), steady(2, {1.5}), finalist(3, {1.25, 1.26, 1.27})}};
   const Ranking ranking = ranked(trials, &finals);
   for (std::size_t i = 1; i < ranking.rows.size(); ++i)
-    EXPECT_GE(ranking.rows[i].standing->median_seconds, ranking.rows[i - 1].standing->median_seconds) << i;
+    EXPECT_GE(ranking.rows[i].standing->time.seconds, ranking.rows[i - 1].standing->time.seconds) << i;
 }
 
 TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
@@ -192,8 +192,8 @@ TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{0, 1}));
-  EXPECT_DOUBLE_EQ(ranking.rows[0].standing->median_seconds, 2);
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->median_seconds, 3);
+  EXPECT_DOUBLE_EQ(ranking.rows[0].standing->time.seconds, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->time.seconds, 3);
   EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 1.5);
 }
 
@@ -227,7 +227,7 @@ TEST(Ranking, ShowsSpecsOfTheSameCodeBehindTheOneThatWasTimed) {
   EXPECT_EQ(order(ranking), (Order{1, 0, 3, 2}));
   EXPECT_EQ(ranking.rows[2].same_as->spec.mesh_idx, 1);
   EXPECT_EQ(ranking.rows[2].timed().spec.mesh_idx, 1);
-  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->median_seconds, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->time.seconds, 2);
   EXPECT_EQ(ranking.rows[3].same_as, nullptr);
 }
 
@@ -269,12 +269,12 @@ TEST(Ranking, SummarizesTheRoundsOfAFinalist) {
   const Finals finals{{finalist(0, {3, 1, 2})}};
   const std::vector<Trial> trials = {measured(0, 1)};
   const Standing standing = *ranked(trials, &finals).rows[0].standing;
-  EXPECT_DOUBLE_EQ(standing.median_seconds, 2);
-  EXPECT_DOUBLE_EQ(standing.seconds_interval.value().low, 1);
-  EXPECT_DOUBLE_EQ(standing.seconds_interval.value().high, 3);
+  EXPECT_DOUBLE_EQ(standing.time.seconds, 2);
+  EXPECT_DOUBLE_EQ(standing.time.interval.value().low, 1);
+  EXPECT_DOUBLE_EQ(standing.time.interval.value().high, 3);
   EXPECT_EQ(standing.launches, 14);
   const Finals single{{finalist(0, {3})}};
-  EXPECT_FALSE(ranked(trials, &single).rows[0].standing->seconds_interval) << "however many launches it had";
+  EXPECT_FALSE(ranked(trials, &single).rows[0].standing->time.interval) << "however many launches it had";
 }
 
 TEST(Finalists, AreTheTopAndAllWithinTheMargin) {

@@ -53,8 +53,8 @@ Summary summary_of(const std::vector<Trial>& trials) {
 
 Standing standing(double milliseconds, double ratio, bool tie) {
   Standing result;
-  result.median_seconds = milliseconds / 1e3;
-  result.seconds_interval = {milliseconds * 0.999e-3, milliseconds * 1.001e-3};
+  result.time.seconds = milliseconds / 1e3;
+  result.time.interval = {milliseconds * 0.999e-3, milliseconds * 1.001e-3};
   result.launches = 50;
   result.ratio = ratio;
   result.tie = tie;
@@ -174,7 +174,7 @@ TEST(Report, HasNoSpreadOfASingleRound) {
   summary.columns.clear();
   summary.ranking.rows.resize(1);
   summary.ranking.rows[0].standing = standing(1.0, 1, false);
-  summary.ranking.rows[0].standing->seconds_interval.reset();
+  summary.ranking.rows[0].standing->time.interval.reset();
   EXPECT_NE(table_of(summary).find("  1.000000     50     -\n"), std::string::npos) << table_of(summary);
 }
 

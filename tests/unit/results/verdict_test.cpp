@@ -30,8 +30,8 @@ class VerdictTest : public testing::Test {
   }
   Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
   void set_width(double width) {
-    row(0).standing->median_seconds = 1e-3;
-    row(0).standing->seconds_interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
+    row(0).standing->time.seconds = 1e-3;
+    row(0).standing->time.interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
   }
   void set_loss(std::size_t i, std::optional<double> loss) {
     row(i).standing->loss = loss;
