@@ -234,7 +234,7 @@ RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, con
   return judged(std::move(comparison));
 }
 
-RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const Findings& findings,
+RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules) {
   if (before.problems.size() > 1)
     std::erase_if(before.problems, [&](const ProblemTimes& p) { return p.problem != now.problems.front().problem; });
@@ -242,7 +242,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   RunComparison comparison = collected(before, now, rules);
   if (comparison.shapes.empty()) refuse(comparison.warnings.front());
   ComparedShape& shape = comparison.shapes.front();
-  const auto again = findings.finals ? timed_again(*findings.finals, shape.best.front(), label) : std::nullopt;
+  const auto again = outcome.finals ? timed_again(*outcome.finals, shape.best.front(), label) : std::nullopt;
   if (again) {
     shape.best.front().entrant.kind = Entrant::Kind::baseline;
     shape.best.front().entrant.name = "best, by the recorded time";

@@ -22,7 +22,7 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 
 /// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.
 /// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
-RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const Findings& findings,
+RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
 
 }  // namespace tune::results

@@ -13,7 +13,7 @@ namespace {
 RecordedResults as_printed(const recording::JournalRun& run) {
   RecordedResults shown;
   shown.loaded.plan = plan_of(run);
-  shown.findings = findings_of(run);
+  shown.outcome = outcome_of(run);
   shown.tuned = run.results->tuned;
   shown.time = run.results->time;
   shown.printed = true;
@@ -31,10 +31,10 @@ Trial trial_of(const recording::RecordedTrial& recorded, const Space& space) {
   return trial;
 }
 
-void take_default(Findings& findings) {
-  if (!findings.finals) return;
-  for (const Finalist& finalist : findings.finals->finalists)
-    if (finalist.entrant.is_default()) findings.default_spec = finalist.entrant.spec;
+void take_default(TuningOutcome& outcome) {
+  if (!outcome.finals) return;
+  for (const Finalist& finalist : outcome.finals->finalists)
+    if (finalist.entrant.is_default()) outcome.default_spec = finalist.entrant.spec;
 }
 
 }  // namespace
@@ -46,11 +46,11 @@ RecordedResults recorded_results(const recording::Recording& recording, const st
   shown.command = {"tune", "--simulate", file.string()};
   shown.time = recording.time.value_or(TimeRule());
   for (const recording::RecordedTrial& trial : recording.trials) {
-    shown.findings.trials.push_back(trial_of(trial, shown.loaded.plan.space));
-    shown.findings.elapsed_seconds += shown.findings.trials.back().seconds;
+    shown.outcome.trials.push_back(trial_of(trial, shown.loaded.plan.space));
+    shown.outcome.elapsed_seconds += shown.outcome.trials.back().seconds;
   }
-  shown.findings.finals = recording.finals;
-  take_default(shown.findings);
+  shown.outcome.finals = recording.finals;
+  take_default(shown.outcome);
   if (recording.run) {
     const std::vector<std::string>& words = recording.run->begin.command;
     shown.tuned = recording.finals || std::ranges::find(words, "--tune") != words.end();

@@ -6,14 +6,14 @@
 #include "config/reader/load.h"
 #include "recording/recording.h"
 #include "report/summary.h"
-#include "results/findings.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::results {
 
 /// An earlier run, as far as its recording tells, for its results to be presented again.
 struct RecordedResults {
   config::Loaded loaded;
-  Findings findings;
+  TuningOutcome outcome;
   bool tuned = true;                 ///< the best was sought
   bool printed = false;              ///< the run has told what it printed; else this is put together from its trials
   TimeRule time = {};                ///< by which the times of the sweep were chosen

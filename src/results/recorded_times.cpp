@@ -143,9 +143,9 @@ RecordedTimes read_recorded_times(const std::filesystem::path& path) {
   return run;
 }
 
-RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const Findings& findings) {
+RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const TuningOutcome& outcome) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
-  fill_in(findings.trials, findings.finals, times);
+  fill_in(outcome.trials, outcome.finals, times);
   times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }

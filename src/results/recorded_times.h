@@ -8,7 +8,7 @@
 
 #include "model/plan.h"
 #include "model/statistics/comparison.h"
-#include "results/findings.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::results {
 
@@ -42,6 +42,6 @@ struct RecordedTimes {
 RecordedTimes read_recorded_times(const std::filesystem::path& path);
 
 /// What a run found itself.
-RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const Findings& findings);
+RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const TuningOutcome& outcome);
 
 }  // namespace tune::results

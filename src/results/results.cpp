@@ -26,8 +26,9 @@ bool is_parameter(const Space& space, const std::string& name) {
 
 }  // namespace
 
-Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings)
-    : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), findings_(&findings) {
+Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective,
+                 const TuningOutcome& outcome)
+    : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), outcome_(&outcome) {
   summary_.name = loaded.plan.name;
   summary_.file = loaded.plan.file_as_written;
   summary_.command = rules_.command;
@@ -37,9 +38,9 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.all_in = rules_.csv.string();
   summary_.width = rules_.width;
   summary_.colors = rules_.colors;
-  summary_.specs = findings.specs;
+  summary_.specs = outcome.specs;
   summary_.varying = report::varying_parameters(loaded.plan.space);
-  summary_.trials = findings.trials;
+  summary_.trials = outcome.trials;
   if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
   for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
   for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
@@ -47,18 +48,18 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.unranked = unranked();
   const bool burst = loaded.plan.measure.state == PowerState::burst;
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
-  summary_.pruned = findings.pruned;
+  summary_.pruned = outcome.pruned;
   summary_.best_command = best_command();
-  summary_.logs = findings.logs;
+  summary_.logs = outcome.logs;
   summary_.columns = columns();
-  summary_.notes = findings.notes.texts();
-  summary_.finals_interrupted = findings.finals_interrupted;
-  summary_.elapsed_seconds = findings.elapsed_seconds;
+  summary_.notes = outcome.notes.texts();
+  summary_.finals_interrupted = outcome.finals_interrupted;
+  summary_.elapsed_seconds = outcome.elapsed_seconds;
   summary_.label = rules_.label;
-  summary_.winner = findings.no_winner.empty();
-  summary_.verdict = findings.verdict;
+  summary_.winner = outcome.no_winner.empty();
+  summary_.verdict = outcome.verdict;
   if (!rules_.judged) return;
-  verdict_ = verdict_of(summary_, findings, objective.by_time(), rules_.demands);
+  verdict_ = verdict_of(summary_, outcome, objective.by_time(), rules_.demands);
   summary_.verdict = verdict_->lines;
 }
 
@@ -73,8 +74,8 @@ ExitCode Results::code() const {
 // Finals are the better measurement: what they say replaces what the sweep said.
 Measurement Results::decided(const Trial& trial) const {
   Measurement measurement = *trial.measurement();
-  if (!findings_->finals) return measurement;
-  for (const Finalist& finalist : findings_->finals->finalists) {
+  if (!outcome_->finals) return measurement;
+  for (const Finalist& finalist : outcome_->finals->finalists) {
     if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
     if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
@@ -84,12 +85,12 @@ Measurement Results::decided(const Trial& trial) const {
 
 Ranking Results::ranking() const {
   std::vector<Merit> merits;
-  for (const Trial& trial : findings_->trials)
+  for (const Trial& trial : outcome_->trials)
     merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
   SameCode same;
-  const auto& today = findings_->default_spec;
-  if (rules_.tuned) same = same_code(findings_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
-  Ranking ranking = rank(findings_->trials, merits, findings_->finals ? &*findings_->finals : nullptr, std::move(same));
+  const auto& today = outcome_->default_spec;
+  if (rules_.tuned) same = same_code(outcome_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  Ranking ranking = rank(outcome_->trials, merits, outcome_->finals ? &*outcome_->finals : nullptr, std::move(same));
   // As it is shown: of one that left the finals, with the drift since then.
   for (Ranked& row : ranking.rows) {
     if (!row.standing) continue;
@@ -98,10 +99,10 @@ Ranking Results::ranking() const {
     row.objective = objective_->merit(row.timed().spec, shown).value;
   }
   if (!objectives_.empty()) mark_front(ranking);
-  if (!findings_->default_spec) return ranking;
+  if (!outcome_->default_spec) return ranking;
   // Today's configuration competes as a spec; its standing is shown as a baseline too.
   for (const Ranked& row : ranking.rows)
-    if (row.standing && row.trial->spec.mesh_idx == findings_->default_spec->mesh_idx) {
+    if (row.standing && row.trial->spec.mesh_idx == outcome_->default_spec->mesh_idx) {
       const Entrant baseline{row.trial->spec, Entrant::Kind::baseline, "default"};
       ranking.baselines.insert(ranking.baselines.begin(), {baseline, row.standing});
       break;
@@ -111,9 +112,9 @@ Ranking Results::ranking() const {
 
 // One that was stopped early is placed by its time.
 std::map<std::int64_t, std::string> Results::unranked() const {
-  if (!findings_->unranked.empty()) return findings_->unranked;
+  if (!outcome_->unranked.empty()) return outcome_->unranked;
   std::map<std::int64_t, std::string> reasons;
-  for (const Trial& trial : findings_->trials) {
+  for (const Trial& trial : outcome_->trials) {
     if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
     std::string why = objective_->why_none(trial.spec, decided(trial));
     if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
@@ -161,7 +162,7 @@ std::vector<report::Column> Results::columns() const {
          }});
   }
   std::set<std::string> measured;
-  for (const Trial& trial : findings_->trials)
+  for (const Trial& trial : outcome_->trials)
     if (const Measurement* measurement = trial.measurement())
       for (const auto& [name, value] : measurement->metrics) measured.insert(name);
   if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
@@ -195,7 +196,7 @@ bool Results::is_objective(const report::Column& column) const {
 }
 
 bool Results::any_wrong() const {
-  return std::ranges::any_of(findings_->trials, [](const Trial& trial) {
+  return std::ranges::any_of(outcome_->trials, [](const Trial& trial) {
     const Failure* failure = trial.failure();
     return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
   });
@@ -245,7 +246,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend).artifact;
   best.code = sweep.build.code;
-  best.finals_interrupted = findings_->finals_interrupted;
+  best.finals_interrupted = outcome_->finals_interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();
   best.device = device;
@@ -264,7 +265,7 @@ void Results::write_files(const Outputs& outputs, const Device& device) const {
       failure.emplace(error.code(), (failure ? failure->what() + std::string("\n") : "") + error.what());
     }
   };
-  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, findings_->filters, summary_); });
+  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, outcome_->filters, summary_); });
   attempt(outputs.text, [&] { platform::write_file(outputs.text, kbench_text(summary_)); });
   attempt(outputs.failures, [&] { platform::write_file(outputs.failures, kbench_failures(summary_)); });
   const auto write_best = [&] {

@@ -11,8 +11,8 @@
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"
 #include "report/summary.h"
-#include "results/findings.h"
 #include "results/outputs.h"
+#include "results/tuning_outcome.h"
 #include "results/verdict.h"
 
 namespace tune::results {
@@ -38,13 +38,13 @@ struct ResultsRules {
 class Results {
  public:
   /// What it refers to must outlive this.
-  Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const Findings& findings);
+  Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective, const TuningOutcome& outcome);
 
   const report::Summary& summary() const { return summary_; }
   /// The specs of the table, best first.
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
   /// Whether there is a valid spec that may win.
-  bool any() const { return !rows().empty() && findings_->no_winner.empty(); }
+  bool any() const { return !rows().empty() && outcome_->no_winner.empty(); }
   /// Whether some spec computed a wrong result.
   bool any_wrong() const;
   /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().
@@ -72,7 +72,7 @@ class Results {
   ResultsRules rules_;
   const config::Loaded* loaded_;
   const Objective* objective_;
-  const Findings* findings_;
+  const TuningOutcome* outcome_;
   std::optional<Verdict> verdict_;
   std::vector<Objective> objectives_;  ///< all of them, if they are several
   report::Summary summary_;

@@ -44,10 +44,11 @@ std::vector<Metric> without_expressions(std::vector<Metric> metrics) {
   return metrics;
 }
 
-std::vector<wire::ResultsRecord::Tried> tried_of(const Findings& findings, const Plan& plan, const Objective& objective,
+std::vector<wire::ResultsRecord::Tried> tried_of(const TuningOutcome& outcome, const Plan& plan,
+                                                 const Objective& objective,
                                                  const std::function<std::string(const Spec&)>& id_of) {
   std::vector<wire::ResultsRecord::Tried> all;
-  for (const Trial& trial : findings.trials) {
+  for (const Trial& trial : outcome.trials) {
     all.push_back({id_of(trial.spec), trial.spec.mesh_idx});
     if (trial.measurement()) all.back().metrics = computed(plan, objective, trial.spec, *trial.measurement());
   }
@@ -57,7 +58,7 @@ std::vector<wire::ResultsRecord::Tried> tried_of(const Findings& findings, const
 }  // namespace
 
 wire::ResultsRecord record_of(const Results& results, const config::Loaded& loaded, const Objective& objective,
-                              const Findings& findings, bool part,
+                              const TuningOutcome& outcome, bool part,
                               const std::function<std::string(const Spec&)>& id_of) {
   const Plan& plan = loaded.plan;
   const report::Summary& summary = results.summary();
@@ -77,11 +78,11 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.part = part;
   record.command = summary.command;
   record.specs = summary.specs;
-  if (findings.default_spec) record.default_idx = findings.default_spec->mesh_idx;
-  record.trials = tried_of(findings, plan, objective, id_of);
-  record.finals = findings.finals;
+  if (outcome.default_spec) record.default_idx = outcome.default_spec->mesh_idx;
+  record.trials = tried_of(outcome, plan, objective, id_of);
+  record.finals = outcome.finals;
   if (record.finals) add_computed(*record.finals, summary, plan, objective);
-  record.finals_interrupted = findings.finals_interrupted;
+  record.finals_interrupted = outcome.finals_interrupted;
   record.pruned = summary.pruned;
   record.unranked = summary.unranked;
   record.logs = summary.logs;
@@ -108,23 +109,23 @@ Plan plan_of(const recording::JournalRun& run) {
   return plan;
 }
 
-Findings findings_of(const recording::JournalRun& run) {
+TuningOutcome outcome_of(const recording::JournalRun& run) {
   const wire::ResultsRecord& results = *run.results;
-  Findings findings;
-  findings.trials = run.trials;
-  for (Trial& trial : findings.trials)
+  TuningOutcome outcome;
+  outcome.trials = run.trials;
+  for (Trial& trial : outcome.trials)
     if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
-  findings.specs = results.specs;
-  if (results.default_idx >= 0) findings.default_spec = Spec{results.default_idx, {}};
-  findings.finals = results.finals;
-  findings.finals_interrupted = results.finals_interrupted;
-  findings.pruned = results.pruned;
-  findings.unranked = results.unranked;
-  findings.logs = results.logs;
-  findings.notes.said(results.notes);
-  findings.verdict = results.verdict;
-  findings.elapsed_seconds = results.elapsed_seconds;
-  return findings;
+  outcome.specs = results.specs;
+  if (results.default_idx >= 0) outcome.default_spec = Spec{results.default_idx, {}};
+  outcome.finals = results.finals;
+  outcome.finals_interrupted = results.finals_interrupted;
+  outcome.pruned = results.pruned;
+  outcome.unranked = results.unranked;
+  outcome.logs = results.logs;
+  outcome.notes.said(results.notes);
+  outcome.verdict = results.verdict;
+  outcome.elapsed_seconds = results.elapsed_seconds;
+  return outcome;
 }
 
 }  // namespace tune::results

@@ -47,9 +47,9 @@ std::string head_of(const Verdict& verdict, const report::Summary& summary) {
 /// The verdict on a winner. Precondition: there is one.
 class WinnerVerdict {
  public:
-  WinnerVerdict(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands)
+  WinnerVerdict(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands)
       : summary_(&summary),
-        findings_(&findings),
+        outcome_(&outcome),
         demands_(&demands),
         winner_(&summary.ranking.rows.front()),
         by_time_(by_time),
@@ -65,9 +65,9 @@ class WinnerVerdict {
     verdict.loss = loss_;
     verdict.accuracy = accuracy_;
     for (const Ranked* row : open_rows()) verdict.open.push_back(row->trial->spec.mesh_idx);
-    if (findings_->comparison) {
-      verdict.compared = findings_->comparison->shapes.front().best.front();
-      verdict.threshold = findings_->comparison->threshold;
+    if (outcome_->comparison) {
+      verdict.compared = outcome_->comparison->shapes.front().best.front();
+      verdict.threshold = outcome_->comparison->threshold;
     }
     verdict.asked = demands_->accuracy || demands_->noise || verdict.compared;
     verdict.decision = decision();
@@ -78,26 +78,26 @@ class WinnerVerdict {
  private:
   /// Whether there is a spec with other code that the sweep did not show to be too slow.
   bool has_rivals() const {
-    return !findings_->unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
+    return !outcome_->unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
       return &row != winner_ && row.same_as == nullptr;
     });
   }
 
   std::string why_open() const {
-    if (findings_->ended_early) return "the run ended early";
+    if (outcome_->ended_early) return "the run ended early";
     if (!summary_->objectives.empty())
       return "of several objectives none decides; the specs marked pareto are the choice";
     if (!has_rivals()) return "";
     if (!by_time_) return "finals compare times, which the objective does not follow from";
-    if (findings_->finals_interrupted) return "the finals were interrupted";
-    if (!findings_->finals)
-      return "no finals were held" + (findings_->no_finals.empty() ? "" : ": " + findings_->no_finals);
+    if (outcome_->finals_interrupted) return "the finals were interrupted";
+    if (!outcome_->finals)
+      return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
     if (!loss_) return "there were too few rounds to tell it from others";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
-    if (const int left_out = findings_->disturbed.left_out; left_out > 0)
+    if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
       return "the finals had no room for " + plural(static_cast<std::size_t>(left_out), "spec") +
              " that something disturbed in the sweep";
-    if (findings_->overlooked) return fmt::format("spec {} was faster in the sweep", *findings_->overlooked);
+    if (outcome_->overlooked) return fmt::format("spec {} was faster in the sweep", *outcome_->overlooked);
     return "";
   }
 
@@ -106,11 +106,11 @@ class WinnerVerdict {
   Decision decision() const {
     Decision decision = why_open().empty() ? Decision::decided : Decision::undecided;
     const bool asked_of_winner = demands_->accuracy || demands_->noise;
-    if (findings_->comparison && !asked_of_winner) decision = Decision::pass;  // nobody asked for more
+    if (outcome_->comparison && !asked_of_winner) decision = Decision::pass;  // nobody asked for more
     if (asked_of_winner && decision == Decision::decided)
       decision = knows_its_time() ? Decision::pass : Decision::undecided;
-    if (!findings_->comparison) return decision;
-    const Answer answer = is_slower(*findings_->comparison);
+    if (!outcome_->comparison) return decision;
+    const Answer answer = is_slower(*outcome_->comparison);
     return std::max(decision, answer == Answer::yes    ? Decision::fail
                               : answer == Answer::open ? Decision::undecided
                                                        : Decision::pass);
@@ -156,7 +156,7 @@ class WinnerVerdict {
     const std::string ratio = fmt::format("new/old = {:.3f}", *row.ratio);
     const std::string interval = row.interval ? fmt::format(" ({:.3f}..{:.3f})", row.interval->low, row.interval->high)
                                               : ", its noise is not known";
-    const Answer answer = is_slower(*findings_->comparison);
+    const Answer answer = is_slower(*outcome_->comparison);
     return fmt::format("{}{}, allowed {:.4g}{}", ratio, interval, 1 + verdict.threshold,
                        answer == Answer::yes    ? ": slower"
                        : answer == Answer::open ? ": slower or not is open"
@@ -167,7 +167,7 @@ class WinnerVerdict {
   std::string ratios_text() const {
     std::vector<std::string> texts;
     const std::int64_t winner = winner_->trial->spec.mesh_idx;
-    const bool is_default = findings_->default_spec && findings_->default_spec->mesh_idx == winner;
+    const bool is_default = outcome_->default_spec && outcome_->default_spec->mesh_idx == winner;
     const auto is_itself = [&](const Entrant& other) {
       return is_default && other.kind == Entrant::Kind::baseline && other.spec.mesh_idx == winner;
     };
@@ -185,7 +185,7 @@ class WinnerVerdict {
 
   std::string open_text() const {
     const std::vector<const Ranked*> rows = open_rows();
-    if (rows.empty() || !findings_->finals) return "";
+    if (rows.empty() || !outcome_->finals) return "";
     std::vector<std::string> texts;
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
@@ -200,7 +200,7 @@ class WinnerVerdict {
     if (winner_->standing)
       if (const auto found = winner_->standing->metrics.find("throttle"); found != winner_->standing->metrics.end())
         if (std::string text = throttle_text(found->second); !text.empty()) return text;
-    const auto& finals = findings_->finals;
+    const auto& finals = outcome_->finals;
     if (finals && finals->others_running.value_or(0) >= kBusy)
       return fmt::format("on average {:.1f} threads of other programs ran on {} cores", *finals->others_running,
                          finals->cores);
@@ -210,7 +210,7 @@ class WinnerVerdict {
   std::string noise_text() const {
     std::string text = cause();
     if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
-    const auto& [all, left_out] = findings_->disturbed;
+    const auto& [all, left_out] = outcome_->disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(static_cast<std::size_t>(all - left_out), "spec");
     return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
@@ -226,14 +226,14 @@ class WinnerVerdict {
 
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
-    if (findings_->ended_early || findings_->finals_interrupted) return "the same command goes on from here";
-    if (!findings_->finals || !by_time_ || !summary_->objectives.empty()) return "";
-    if (findings_->disturbed.left_out > 0 || findings_->overlooked)
+    if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
+    if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
+    if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
       return "the same command with --fresh, on a quieter machine";
     if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "the same command with --fresh, when that is over";
-    const double budget = std::max(kLeastAdvised, std::ceil(2 * findings_->finals_seconds / 10) * 10);
+    const double budget = std::max(kLeastAdvised, std::ceil(2 * outcome_->finals_seconds / 10) * 10);
     return fmt::format("{}the same command with --finals-budget {:.0f}s holds longer finals",
                        cause().empty() ? "" : "when that is over, ", budget);
   }
@@ -246,7 +246,7 @@ class WinnerVerdict {
     const std::string head = head_of(verdict, *summary_);
     if (verdict.compared) {
       add(head + compared_text(verdict));
-      add("old: " + line_with_escapes(findings_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
+      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());
@@ -261,7 +261,7 @@ class WinnerVerdict {
   }
 
   const report::Summary* summary_;
-  const Findings* findings_;
+  const TuningOutcome* outcome_;
   const Demands* demands_;
   const Ranked* winner_;
   bool by_time_;
@@ -271,24 +271,24 @@ class WinnerVerdict {
   std::optional<double> loss_;
 };
 
-Verdict verdict_without_winner(const report::Summary& summary, const Findings& findings, const Demands& demands) {
+Verdict verdict_without_winner(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands) {
   Verdict verdict;
   verdict.accuracy = demands.accuracy.value_or(kAccuracy);
-  verdict.asked = demands.accuracy || demands.noise || findings.comparison;
-  verdict.why = !findings.no_winner.empty() ? "there is no winner: " + findings.no_winner
-                : summary.trials.empty()    ? "no spec was tried"
-                                            : "no spec is valid";
-  if (findings.ended_early) verdict.why += " yet: the run ended early";
+  verdict.asked = demands.accuracy || demands.noise || outcome.comparison;
+  verdict.why = !outcome.no_winner.empty() ? "there is no winner: " + outcome.no_winner
+                : summary.trials.empty()   ? "no spec was tried"
+                                           : "no spec is valid";
+  if (outcome.ended_early) verdict.why += " yet: the run ended early";
   verdict.lines = {head_of(verdict, summary) + verdict.why};
-  if (!findings.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
+  if (!outcome.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;
 }
 
 }  // namespace
 
-Verdict verdict_of(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands) {
-  if (summary.ranking.rows.empty() || !summary.winner) return verdict_without_winner(summary, findings, demands);
-  return WinnerVerdict(summary, findings, by_time, demands).verdict();
+Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands) {
+  if (summary.ranking.rows.empty() || !summary.winner) return verdict_without_winner(summary, outcome, demands);
+  return WinnerVerdict(summary, outcome, by_time, demands).verdict();
 }
 
 }  // namespace tune::results

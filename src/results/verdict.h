@@ -3,7 +3,7 @@
 
 #include "model/statistics/verdict.h"
 #include "report/summary.h"
-#include "results/findings.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::results {
 
@@ -16,6 +16,6 @@ struct Demands {
 
 /// Judges the first row of a tuning. `by_time`: the objective follows from the time alone. Knows no files and prints
 /// nothing.
-Verdict verdict_of(const report::Summary& summary, const Findings& findings, bool by_time, const Demands& demands);
+Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands);
 
 }  // namespace tune::results

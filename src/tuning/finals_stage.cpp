@@ -59,8 +59,8 @@ std::string why_none_finished(const Finals& finals) {
 
 }  // namespace
 
-FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, results::Findings& findings)
-    : parts_(std::move(parts)), rules_(std::move(rules)), findings_(&findings) {}
+FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, results::TuningOutcome& outcome)
+    : parts_(std::move(parts)), rules_(std::move(rules)), outcome_(&outcome) {}
 
 void FinalsStage::hold(Tuner& tuner) {
   const auto add_all_notes = [&] {
@@ -70,7 +70,7 @@ void FinalsStage::hold(Tuner& tuner) {
   try {
     decide(tuner);
   } catch (const exec::Interrupted&) {
-    findings_->finals_interrupted = true;
+    outcome_->finals_interrupted = true;
     add_all_notes();
     throw;
   }
@@ -81,21 +81,21 @@ bool FinalsStage::enough(const Contenders& contenders) const { return contenders
 
 // The baselines are tried as specs are, then all contenders meet.
 void FinalsStage::decide(Tuner& tuner) {
-  results::Notices& notes = findings_->notes;
+  results::Notices& notes = outcome_->notes;
   Contenders contenders{
-      choose_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec, rules_.finalists), {}};
+      choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
   if (contenders.specs.empty()) return;
   if (!rules_.hold) {
-    findings_->no_finals = "--no-finals";
+    outcome_->no_finals = "--no-finals";
     if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
     return;
   }
   contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
-  findings_->unrivalled = contenders.specs.size() == 1;
+  outcome_->unrivalled = contenders.specs.size() == 1;
   cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
   note_disturbed(tuner, contenders);
   if (!enough(contenders)) {
-    findings_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
+    outcome_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
     return;
   }
   meant_ = contenders.count();
@@ -107,7 +107,7 @@ void FinalsStage::decide(Tuner& tuner) {
     cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
   note_disturbed(tuner, contenders);
   if (!enough(contenders)) {
-    findings_->no_finals = "there was no time for two specs";
+    outcome_->no_finals = "there was no time for two specs";
     return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
   }
   hold_finals(id, contenders.all(), rules);
@@ -115,8 +115,8 @@ void FinalsStage::decide(Tuner& tuner) {
 
 // After each cut of the contenders: who is left out of those that may be faster than they were timed.
 void FinalsStage::note_disturbed(const Tuner& tuner, const Contenders& contenders) {
-  results::DisturbedSpecs& disturbed = findings_->disturbed = {};
-  for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, findings_->default_spec)) {
+  results::DisturbedSpecs& disturbed = outcome_->disturbed = {};
+  for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
     const auto is_it = [&](const exec::Contender& contender) {
       return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
     };
@@ -127,29 +127,29 @@ void FinalsStage::note_disturbed(const Tuner& tuner, const Contenders& contender
 
 // Without a note a reader of the table would look for today's configuration in vain.
 void FinalsStage::note_default(Tuner& tuner) {
-  if (!findings_->default_spec) return;
-  const auto trial = std::ranges::find(tuner.trials(), findings_->default_spec->mesh_idx,
+  if (!outcome_->default_spec) return;
+  const auto trial = std::ranges::find(tuner.trials(), outcome_->default_spec->mesh_idx,
                                        [](const Trial& t) { return t.spec.mesh_idx; });
   if (trial == tuner.trials().end()) return;
   if (const Failure* failure = trial->failure())
-    findings_->notes.default_failed(failure->headline());
+    outcome_->notes.default_failed(failure->headline());
   else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
-    findings_->notes.default_is_pruned(pruned->reason);
+    outcome_->notes.default_is_pruned(pruned->reason);
 }
 
 // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
 void FinalsStage::add_notes(const Tuner& tuner) {
-  if (!findings_->finals) return;
-  results::Notices& notes = findings_->notes;
-  if (const std::size_t held = findings_->finals->finalists.size(); held < meant_)
+  if (!outcome_->finals) return;
+  results::Notices& notes = outcome_->notes;
+  if (const std::size_t held = outcome_->finals->finalists.size(); held < meant_)
     notes.finals_are_cut_to_time(held, meant_);
-  if (const Trial* faster = overlooked_spec(tuner.trials(), *findings_->finals, findings_->default_spec);
+  if (const Trial* faster = overlooked_spec(tuner.trials(), *outcome_->finals, outcome_->default_spec);
       faster != nullptr && parts_.objective.by_time()) {
-    findings_->overlooked = faster->spec.mesh_idx;
+    outcome_->overlooked = faster->spec.mesh_idx;
     notes.spec_was_overlooked(*faster);
   }
   std::set<std::string> said;
-  for (const Finalist& finalist : findings_->finals->finalists) {
+  for (const Finalist& finalist : outcome_->finals->finalists) {
     const bool is_spec = finalist.entrant.is_spec();
     for (const std::string& remark : finalist.remarks) {
       if (!said.insert(remark).second) continue;
@@ -247,8 +247,8 @@ bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contend
     if (found == contenders.end()) return false;
     finalist.entrant = found->entrant;
   }
-  findings_->finals = std::move(finals);
-  findings_->finals_date = parts_.journal.date_of(id);
+  outcome_->finals = std::move(finals);
+  outcome_->finals_date = parts_.journal.date_of(id);
   return true;
 }
 
@@ -291,16 +291,16 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
     if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
     throw;
   }
-  findings_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
+  outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
   // Who replays the journal wants the finals that decided among several.
-  if (count > 1 && findings_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *findings_->finals});
+  if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});
 }
 
 void FinalsStage::keep(Finals finals) {
   // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
-  if (!any_finished(finals)) findings_->no_winner = why_none_finished(finals);
+  if (!any_finished(finals)) outcome_->no_winner = why_none_finished(finals);
   settle_vendor(finals);
-  findings_->finals = std::move(finals);
+  outcome_->finals = std::move(finals);
 }
 
 }  // namespace tune::tuning

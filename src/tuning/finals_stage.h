@@ -6,7 +6,7 @@
 #include "exec/evaluate/executor.h"
 #include "recording/journal.h"
 #include "report/progress.h"
-#include "results/findings.h"
+#include "results/tuning_outcome.h"
 #include "tuning/contenders.h"
 #include "tuning/tuner.h"
 
@@ -55,12 +55,12 @@ class FinalsStage {
     std::function<exec::Executor&()> executor;
   };
 
-  /// Finals and notes go to `findings`, whose default_spec is today's configuration.
-  FinalsStage(Parts parts, FinalsStageRules rules, results::Findings& findings);
+  /// Finals and notes go to `outcome`, whose default_spec is today's configuration.
+  FinalsStage(Parts parts, FinalsStageRules rules, results::TuningOutcome& outcome);
 
   /// Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so. Throws
-  /// Interrupted, after which the findings have the rounds that were held, and Error(environment). If no spec finishes
-  /// the finals, the findings say that there is no winner.
+  /// Interrupted, after which the outcome has the rounds that were held, and Error(environment). If no spec finishes
+  /// the finals, the outcome says that there is no winner.
   void hold(Tuner& tuner);
 
  private:
@@ -81,7 +81,7 @@ class FinalsStage {
 
   Parts parts_;
   FinalsStageRules rules_;
-  results::Findings* findings_;
+  results::TuningOutcome* outcome_;
   std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
 };
 

@@ -90,18 +90,18 @@ void note_other_device(std::span<const Trial> trials, const std::string& id, res
   if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
 }
 
-void note_recorded(const results::Findings& findings, const recording::Journal& journal,
+void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
                    const exec::RequestFactory& requests, results::Notices& notes) {
   std::set<std::string> dates;
   std::int64_t count = 0;
-  for (const Trial& trial : findings.trials) {
+  for (const Trial& trial : outcome.trials) {
     if (!trial.recorded) continue;
     ++count;
     dates.insert(journal.date_of(requests.trial_id(trial.spec)));
   }
-  if (findings.finals_date) dates.insert(*findings.finals_date);
+  if (outcome.finals_date) dates.insert(*outcome.finals_date);
   if (dates.empty()) return;
-  notes.outcomes_are_recorded(count, findings.trials.size(), findings.finals_date.has_value(), text_of_dates(dates));
+  notes.outcomes_are_recorded(count, outcome.trials.size(), outcome.finals_date.has_value(), text_of_dates(dates));
 }
 
 std::optional<Trial> JournalLookup::answer(const Spec& spec) {

@@ -8,8 +8,8 @@
 #include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "recording/journal.h"
-#include "results/findings.h"
 #include "results/notices.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::tuning {
 
@@ -49,7 +49,7 @@ std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& jou
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes);
 
 /// Notes how much of what was found is from the journal, and when it was measured.
-void note_recorded(const results::Findings& findings, const recording::Journal& journal,
+void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
                    const exec::RequestFactory& requests, results::Notices& notes);
 
 /// Answers specs with what the journal knows.

@@ -41,30 +41,30 @@ JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
   return end;
 }
 
-void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Findings& findings) {
-  findings.trials = std::move(tuner.trials());
-  findings.elapsed_seconds = seconds;
-  findings.ended_early = !end.complete() && !findings.finals_interrupted;
-  if (findings.ended_early) findings.notes.ended_early();
+void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
+  outcome.trials = std::move(tuner.trials());
+  outcome.elapsed_seconds = seconds;
+  outcome.ended_early = !end.complete() && !outcome.finals_interrupted;
+  if (outcome.ended_early) outcome.notes.ended_early();
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
-    findings.notes.all_failed_alike(failure);
+    outcome.notes.all_failed_alike(failure);
 }
 
-void note_trials(const Plan& plan, bool tuned, results::Findings& findings) {
+void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome) {
   // Without --tune every spec is listed with what it took itself.
   if (!tuned) return;
   const auto reports_time = [](const Trial& trial) {
     return trial.measurement() && !is_of_whole_command(*trial.measurement());
   };
-  if (plan.is_program() && !plan.program.whole && std::ranges::any_of(findings.trials, reports_time))
-    findings.notes.command_reports_its_time();
-  for (const std::string& name : idle_parameters(findings.trials)) findings.notes.parameter_has_no_effect(name);
+  if (plan.is_program() && !plan.program.whole && std::ranges::any_of(outcome.trials, reports_time))
+    outcome.notes.command_reports_its_time();
+  for (const std::string& name : idle_parameters(outcome.trials)) outcome.notes.parameter_has_no_effect(name);
 }
 
-void note_model(const std::optional<CostModel>& model, results::Findings& findings) {
+void note_model(const std::optional<CostModel>& model, results::TuningOutcome& outcome) {
   constexpr std::size_t kEnough = 8;
   std::vector<double> predicted, measured;
-  for (const Trial& trial : findings.trials) {
+  for (const Trial& trial : outcome.trials) {
     const Measurement* measurement = trial.measurement();
     const auto prediction = model && measurement != nullptr ? model->predict(trial.spec) : std::nullopt;
     if (!prediction) continue;
@@ -72,7 +72,7 @@ void note_model(const std::optional<CostModel>& model, results::Findings& findin
     measured.push_back(measurement->timing.median);
   }
   if (predicted.size() >= kEnough && std::ranges::min(predicted) < std::ranges::max(predicted))
-    findings.notes.costs_were_predicted(predicted.size(), rank_correlation(predicted, measured));
+    outcome.notes.costs_were_predicted(predicted.size(), rank_correlation(predicted, measured));
 }
 
 void print(const results::Results& results) {

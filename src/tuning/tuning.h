@@ -5,8 +5,8 @@
 #include "model/cost/cost_model.h"
 #include "model/values/error.h"
 #include "recording/journal.h"
-#include "results/findings.h"
 #include "results/results.h"
+#include "results/tuning_outcome.h"
 #include "tuning/export.h"
 #include "tuning/tuner.h"
 
@@ -28,14 +28,14 @@ struct JobEnd {
 /// Does the work of a job, which tries specs and decides among them, and notes its end in the journal.
 JobEnd run_job(recording::Journal& journal, const std::function<void()>& work);
 
-/// Adds what the tuner has found to the findings, and notes if the job ended early or every spec failed alike. Finals
+/// Adds what the tuner has found to the outcome, and notes if the job ended early or every spec failed alike. Finals
 /// that were interrupted had a complete sweep before them. `seconds`: how long the job took.
-void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Findings& findings);
+void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome);
 /// Adds the notes that only all trials together tell. `tuned`: their order of merit is printed.
-void note_trials(const Plan& plan, bool tuned, results::Findings& findings);
+void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome);
 
 /// Adds how well the model fits, if a search had one and enough was measured to tell.
-void note_model(const std::optional<CostModel>& model, results::Findings& findings);
+void note_model(const std::optional<CostModel>& model, results::TuningOutcome& outcome);
 
 /// Prints the results on stdout.
 void print(const results::Results& results);

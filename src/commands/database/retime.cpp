@@ -329,7 +329,7 @@ class Retiming {
         if (auto* valid = std::get_if<Spec>(&spec)) others.push_back(std::move(*valid));
       }
     }
-    results::Findings ignored;
+    results::TuningOutcome ignored;
     const auto grid = target.grid(options_->tuning, ignored);
     if (grid && grid->default_spec) others.push_back(*grid->default_spec);
     return others;
@@ -343,7 +343,7 @@ class Retiming {
     const Tuned tuned = tune_one_of_several(options_->tuning, target);
     const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
-    for (const std::string& note : tuned.findings.notes.texts())
+    for (const std::string& note : tuned.outcome.notes.texts())
       print_note(note, *target.job.baseline, row.sizes, other_launch);
     const ExitCode code = judge(tuned, *found.result, spec, other_launch, row);
     if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date);
@@ -363,9 +363,9 @@ class Retiming {
   ExitCode judge(const Tuned& tuned, const database::TunedResult& then, const Spec& spec, bool other_launch,
                  Retimed& row) const {
     const auto trial =
-        std::ranges::find(tuned.findings.trials, spec.mesh_idx, [](const Trial& each) { return each.spec.mesh_idx; });
-    const bool was_tried = trial != tuned.findings.trials.end();
-    const auto& comparison = tuned.findings.comparison;
+        std::ranges::find(tuned.outcome.trials, spec.mesh_idx, [](const Trial& each) { return each.spec.mesh_idx; });
+    const bool was_tried = trial != tuned.outcome.trials.end();
+    const auto& comparison = tuned.outcome.comparison;
     if (comparison) {
       const ComparedSpec& best = comparison->shapes.front().best.front();
       if (best.ratio) row.ratio = fmt::format("{:.3f}", *best.ratio);

@@ -163,7 +163,7 @@ ExitCode show(const ShowOptions& options) {
   rules.tuned = shown.tuned;
   rules.time = shown.time;
   const Objective objective(shown.loaded.plan);
-  const results::Results results(rules, shown.loaded, objective, shown.findings);
+  const results::Results results(rules, shown.loaded, objective, shown.outcome);
   report::Summary summary = results.summary();
   results::place_rows(summary, recording, objective.name() == "time");
   const std::string asked = sections(options, summary, objective);

@@ -21,7 +21,7 @@ constexpr std::int64_t kFirstSpecs = 8;  // most of them are asked for whatever 
 /// What the search for a target asks for before it knows any result; nothing where every spec is tried, or none is
 /// valid.
 std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
-  results::Findings unused;
+  results::TuningOutcome unused;
   const std::optional<tuning::Grid> grid = target.grid(options, unused);
   if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,

@@ -45,7 +45,7 @@ const Spec* spec_of_reference(const Plan& plan, std::span<const report::BuildRow
   return builds_reference(plan) && row != rows.end() ? &row->spec : nullptr;
 }
 
-void print(const TuneOptions& options, const Target& target, const results::Findings& findings,
+void print(const TuneOptions& options, const Target& target, const results::TuningOutcome& outcome,
            std::span<const report::BuildRow> rows) {
   const std::vector<Trial> lost = lost_in(rows);
   const report::Logs logs = results::write_logs(log_rules(options, target.outputs), lost);
@@ -55,7 +55,7 @@ void print(const TuneOptions& options, const Target& target, const results::Find
     for (const std::string& line : report::grid_lines(columns)) page.row(line);
     page.prose(report::constants_text(rows.front().spec, look));
   }
-  if (!options.terminal.quiet) page.losses(report::pruned_text(findings.pruned));
+  if (!options.terminal.quiet) page.losses(report::pruned_text(outcome.pruned));
   page.losses(report::losses_text(lost, reproducing_command(options, target.job), logs));
   page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
   platform::print_escaped(page.text());
@@ -64,9 +64,9 @@ void print(const TuneOptions& options, const Target& target, const results::Find
 }  // namespace
 
 ExitCode build_only(const TuneOptions& options, Target& target) {
-  results::Findings findings;
-  const std::optional<tuning::Grid> grid = target.grid(options, findings);
-  print_warnings(findings.notes.warnings());
+  results::TuningOutcome outcome;
+  const std::optional<tuning::Grid> grid = target.grid(options, outcome);
+  print_warnings(outcome.notes.warnings());
   if (!target.job.search.spec) grid->require_specs(name_of_input(options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
@@ -82,7 +82,7 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
     judge(row, service);
     keep(row, service);
   }
-  print(options, target, findings, rows);
+  print(options, target, outcome, rows);
   if (!target.outputs.csv.empty()) {
     target.outputs.make_folders();
     results::write_csv(target.outputs.csv, target.plan().space, target.filters, target.plan().name, rows);

@@ -111,9 +111,9 @@ bool print_forecast(const TuneOptions& options, const Target& target, const tuni
 /// `foreseen`: it was said how long all targets will take, which the first one tells.
 ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   if (options.terminal.quiet && !target.job.search.spec && !options.partition) return count(target);
-  results::Findings findings;
-  const std::optional<tuning::Grid> grid = target.grid(options, findings);
-  print_warnings(findings.notes.warnings());
+  results::TuningOutcome outcome;
+  const std::optional<tuning::Grid> grid = target.grid(options, outcome);
+  print_warnings(outcome.notes.warnings());
   if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
   print_warnings(what_is_missing(target.plan()));
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
@@ -133,7 +133,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   }
   report::TextPage page(look.width, look.colors);
   if (!options.terminal.quiet) page.prose(list.in_all());
-  if (!options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(findings.pruned) : grid->why_empty());
+  if (!options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(outcome.pruned) : grid->why_empty());
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());

@@ -25,10 +25,10 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
 }
 
 std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Device& device,
-                                                    const results::Findings& findings) const {
-  const results::RecordedTimes now = results::recorded_times_of(plan, device, findings);
+                                                    const results::TuningOutcome& outcome) const {
+  const results::RecordedTimes now = results::recorded_times_of(plan, device, outcome);
   if (!now.problems.front().best) return std::nullopt;
-  return results::compare_with_earlier(before_, now, findings, label_, rules_);
+  return results::compare_with_earlier(before_, now, outcome, label_, rules_);
 }
 
 void print_comparison(const RunComparison& comparison) {

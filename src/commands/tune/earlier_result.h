@@ -16,7 +16,8 @@ class EarlierResult {
                 const Device& device);
 
   /// What became of the best; nullopt if the run found none.
-  std::optional<RunComparison> compare(const Plan& plan, const Device& device, const results::Findings& findings) const;
+  std::optional<RunComparison> compare(const Plan& plan, const Device& device,
+                                       const results::TuningOutcome& outcome) const;
 
  private:
   results::RecordedTimes before_;

@@ -14,6 +14,6 @@ namespace tune::commands {
 void note_at_the_end(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
                      const exec::RequestFactory& requests, const exec::ChosenDevice& device,
                      const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
-                     results::Findings& findings);
+                     results::TuningOutcome& outcome);
 
 }  // namespace tune::commands

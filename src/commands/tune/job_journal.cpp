@@ -84,11 +84,11 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, c
 }
 
 void remember(const results::Results& results, const TuneOptions& options, const Target& target,
-              const exec::RequestFactory& requests, const results::Findings& findings,
+              const exec::RequestFactory& requests, const results::TuningOutcome& outcome,
               recording::Journal& journal) try {
   if (!target.machine.probe_failure().empty()) return;
   const wire::ResultsRecord record =
-      results::record_of(results, target.loaded, target.objective, findings, options.partition.has_value(),
+      results::record_of(results, target.loaded, target.objective, outcome, options.partition.has_value(),
                          [&](const Spec& spec) { return requests.trial_id(spec); });
   if (!is_huge(record)) journal.append(record);
 } catch (const Error&) {

@@ -24,6 +24,6 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, c
 /// Keeps the results. A full disk costs what was measured now no more: it is printed, and the files say why they cannot
 /// be written. Where the machine could not be asked, the journal knows of no run.
 void remember(const results::Results& results, const TuneOptions& options, const Target& target,
-              const exec::RequestFactory& requests, const results::Findings& findings, recording::Journal& journal);
+              const exec::RequestFactory& requests, const results::TuningOutcome& outcome, recording::Journal& journal);
 
 }  // namespace tune::commands

@@ -91,12 +91,12 @@ report::ProgressStyle no_progress() {
 
 /// The specs that pass the filters, from the tuning file's grid or from the recorded ones.
 ValidSpecs wanted_specs(const TuneOptions& options, const Plan& plan, const recording::Recording& recording,
-                        results::Findings& findings) {
-  const std::vector<config::Filter>& filters = findings.filters = config::parse_filters(options.filters, plan.space);
+                        results::TuningOutcome& outcome) {
+  const std::vector<config::Filter>& filters = outcome.filters = config::parse_filters(options.filters, plan.space);
   if (!options.yaml.empty()) {
     tuning::Grid grid(plan, filters, false);
-    findings.pruned = grid.pruned;
-    findings.default_spec = grid.default_spec;
+    outcome.pruned = grid.pruned;
+    outcome.default_spec = grid.default_spec;
     if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + grid.why_empty());
     return std::move(grid.specs);
   }
@@ -121,10 +121,10 @@ std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::Se
 std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchRules rules,
                                               const ValidSpecs& specs, const Plan& plan, const Objective& objective,
                                               const std::optional<CostModel>& model, const tuning::Replay& replay,
-                                              results::Findings& findings) {
-  rules.say = [&findings](const std::string& text) { findings.notes.said(text); };
+                                              results::TuningOutcome& outcome) {
+  rules.say = [&outcome](const std::string& text) { outcome.notes.said(text); };
   if (rules.auto_clocks && specs.size() > 0)
-    return tuning::at_chosen_clocks(rules, specs, findings.default_spec, objective);
+    return tuning::at_chosen_clocks(rules, specs, outcome.default_spec, objective);
   if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective, model);
   std::deque<Spec> listed;
   for (std::int64_t i = 0; i < specs.size(); ++i) {
@@ -156,12 +156,12 @@ struct Simulation {
       : recording(chosen_recording(options, file, choice)),
         loaded(results::load_recorded_plan(recording, plan_rules(options, file, recording))),
         objective(loaded.plan),
-        specs(wanted_specs(options, loaded.plan, recording, findings)),
+        specs(wanted_specs(options, loaded.plan, recording, outcome)),
         replay(recording, loaded.plan, objective, std::move(change)),
         // The best there can be is the best that was recorded.
         enough(search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt),
         model(cost_model(options, search, specs, loaded.plan, recording)),
-        strategy(strategy_of(options, search, specs, loaded.plan, objective, model, replay, findings)),
+        strategy(strategy_of(options, search, specs, loaded.plan, objective, model, replay, outcome)),
         progress(std::cerr, no_progress(), std::nullopt, replay.now()),
         runner([this](const Spec& spec) { return replay.answer(spec); },
                [this]() -> exec::Runner& { throw replay.unknown({}); }),
@@ -174,7 +174,7 @@ struct Simulation {
   recording::Recording recording;
   config::Loaded loaded;
   Objective objective;
-  results::Findings findings;
+  results::TuningOutcome outcome;
   ValidSpecs specs;
   tuning::Replay replay;
   std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
@@ -186,54 +186,54 @@ struct Simulation {
 };
 
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
-void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::Findings& findings) {
+void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::TuningOutcome& outcome) {
   for (Finalist& finalist : finals.finalists) {
     if (!finalist.entrant.is_spec()) continue;
     const auto point = space.point(Spec{-1, finalist.entrant.spec.params});
     const auto idx = point ? space.spec(*point).mesh_idx : -1;
     const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
     if (trial == trials.end()) {
-      findings.notes.recorded_finals_do_not_count();
+      outcome.notes.recorded_finals_do_not_count();
       return;
     }
     finalist.entrant.spec = trial->spec;
-    if (finalist.entrant.is_default()) findings.default_spec = trial->spec;
+    if (finalist.entrant.is_default()) outcome.default_spec = trial->spec;
   }
-  findings.finals = std::move(finals);
+  outcome.finals = std::move(finals);
 }
 
 void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
-                    results::Findings& findings) {
-  results::Notices& notes = findings.notes;
+                    results::TuningOutcome& outcome) {
+  results::Notices& notes = outcome.notes;
   if (!choice.empty()) notes.said(choice);
   if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
   notes.said(recording.damaged.texts(recording.file));
-  notes.results_are_simulated(findings.trials.size(), recording.trials.size(), recording.file, recording.device.name);
+  notes.results_are_simulated(outcome.trials.size(), recording.trials.size(), recording.file, recording.device.name);
 }
 
 bool wants_finals(const TuneOptions& options) { return options.tune && options.finals.hold; }
 
 void decide(const TuneOptions& options, Simulation& simulation) {
-  results::Findings& findings = simulation.findings;
+  results::TuningOutcome& outcome = simulation.outcome;
   std::vector<Trial>& trials = simulation.tuner.trials();
   if (wants_finals(options) && simulation.recording.finals)
-    take_finals(*simulation.recording.finals, simulation.loaded.plan.space, trials, findings);
+    take_finals(*simulation.recording.finals, simulation.loaded.plan.space, trials, outcome);
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
   for (Trial& trial : trials) number(trial.spec);
-  if (findings.default_spec) number(*findings.default_spec);
-  if (!findings.finals) findings.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
-  if (!findings.finals) return;
-  for (Finalist& finalist : findings.finals->finalists)
+  if (outcome.default_spec) number(*outcome.default_spec);
+  if (!outcome.finals) outcome.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
+  if (!outcome.finals) return;
+  for (Finalist& finalist : outcome.finals->finalists)
     if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 
 const Trial* choose(const TuneOptions& options, const SimulationHooks& hooks, Simulation& simulation) {
-  results::Findings& findings = simulation.findings;
+  results::TuningOutcome& outcome = simulation.outcome;
   if (!hooks.choose) decide(options, simulation);
-  findings.trials = std::move(simulation.tuner.trials());
-  if (hooks.choose) return hooks.choose(findings.trials, simulation.loaded.plan, simulation.objective);
+  outcome.trials = std::move(simulation.tuner.trials());
+  if (hooks.choose) return hooks.choose(outcome.trials, simulation.loaded.plan, simulation.objective);
   const results::Results results(results_rules(options, Job(options)), simulation.loaded, simulation.objective,
-                                 findings);
+                                 outcome);
   return results.any() ? results.rows().front().trial : nullptr;
 }
 
@@ -244,21 +244,21 @@ ExitCode simulate(const TuneOptions& options) {
   const results::Outputs outputs = outputs_of(options);
   print_warnings(simulation.loaded.warnings);
   const recording::Recording& recording = simulation.recording;
-  results::Findings& findings = simulation.findings;
+  results::TuningOutcome& outcome = simulation.outcome;
   tuning::Tuner& tuner = simulation.tuner;
   tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, recording.device,
                             options.tuner.time);
-  if (!options.search.spec) findings.specs = simulation.specs.size_text();
+  if (!options.search.spec) outcome.specs = simulation.specs.size_text();
   tuner.sweep(*simulation.strategy);
   for (const Trial& trial : tuner.trials()) exporter.add(trial);
   decide(options, simulation);
   tuning::add_outcome({}, tuner, std::chrono::duration<double>(simulation.replay.now().time_since_epoch()).count(),
-                      findings);
-  note_recording(recording, simulation.choice, wants_finals(options), findings);
-  tuning::note_model(simulation.model, findings);
-  tuning::note_trials(simulation.loaded.plan, options.tune, findings);
+                      outcome);
+  note_recording(recording, simulation.choice, wants_finals(options), outcome);
+  tuning::note_model(simulation.model, outcome);
+  tuning::note_trials(simulation.loaded.plan, options.tune, outcome);
   const results::Results results(results_rules(options, Job(options), outputs.csv), simulation.loaded,
-                                 simulation.objective, findings);
+                                 simulation.objective, outcome);
   tuning::print(results);
   tuning::write_files(results, outputs, recording.device, exporter);
   return results.code();

@@ -97,14 +97,14 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
     if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
 }
 
-std::optional<tuning::Grid> Target::grid(const TuneOptions& options, results::Findings& findings) const {
+std::optional<tuning::Grid> Target::grid(const TuneOptions& options, results::TuningOutcome& outcome) const {
   tuning::GridRules rules = grid_rules(options, job.search);
   rules.one_configuration = job.load.configuration || names_any(job.shape(), plan().default_settings);
-  std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, findings.notes);
+  std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, outcome.notes);
   if (!grid) return grid;
-  findings.filters = filters;
-  findings.pruned = grid->pruned;
-  findings.default_spec = grid->default_spec;
+  outcome.filters = filters;
+  outcome.pruned = grid->pruned;
+  outcome.default_spec = grid->default_spec;
   return grid;
 }
 

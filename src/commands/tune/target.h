@@ -8,8 +8,8 @@
 #include "exec/workers.h"
 #include "model/statistics/objective.h"
 #include "report/progress.h"
-#include "results/findings.h"
 #include "results/outputs.h"
+#include "results/tuning_outcome.h"
 #include "tuning/grid.h"
 #include "tuning/machine.h"
 
@@ -29,9 +29,9 @@ struct Target {
 
   const Plan& plan() const { return loaded.plan; }
   const wire::Hello& hello() { return machine.hello(plan().backend); }
-  /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `findings`. Throws
+  /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `outcome`. Throws
   /// Error(bad_input).
-  std::optional<tuning::Grid> grid(const TuneOptions& options, results::Findings& findings) const;
+  std::optional<tuning::Grid> grid(const TuneOptions& options, results::TuningOutcome& outcome) const;
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 

@@ -61,12 +61,12 @@ std::vector<exec::ChosenDevice> chosen_devices(Target& target) {
 }
 
 std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Target& target,
-                                          results::Findings& findings) {
-  std::optional<tuning::Grid> grid = target.grid(options, findings);
+                                          results::TuningOutcome& outcome) {
+  std::optional<tuning::Grid> grid = target.grid(options, outcome);
   const Job& job = target.job;
-  if (!job.silent) print_warnings(findings.notes.warnings());
+  if (!job.silent) print_warnings(outcome.notes.warnings());
   if (!job.search.spec) grid->require_specs(name_of_input(options));
-  if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) findings.specs = grid->specs.size_text();
+  if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) outcome.specs = grid->specs.size_text();
   return grid;
 }
 
@@ -135,11 +135,11 @@ void show(const results::Results& results, const Job& job, report::Progress& pro
 }
 
 // All is written by now: what prevents this costs nothing else.
-void print_usage(exec::Executor* executor, const Target& target, const results::Findings& findings) try {
+void print_usage(exec::Executor* executor, const Target& target, const results::TuningOutcome& outcome) try {
   const std::optional<exec::Usage> spent = executor != nullptr ? executor->usage() : std::nullopt;
   if (!spent) return;
   exec::Usage usage = *spent;
-  usage.finals_seconds = findings.finals_seconds;
+  usage.finals_seconds = outcome.finals_seconds;
   usage.programs = target.plan().is_program();
   print_wrapped(exec::to_text(usage));
 } catch (const Error&) {
@@ -147,20 +147,20 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
 
 tuning::FinalsStage finals_stage(tuning::FinalsStage::Parts parts, const TuneOptions& options, const Target& target,
                                  const exec::ChosenDevice& device, report::Progress::Time sweep_began,
-                                 results::Findings& findings) {
+                                 results::TuningOutcome& outcome) {
   auto stored =
-      tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, findings.notes);
-  return {parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), findings};
+      tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
+  return {parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), outcome};
 }
 
 /// What follows the files.
 void finish(const TuneOptions& options, const Target& target, const results::Results& results,
-            const results::Findings& findings, tuning::Measuring& measuring, recording::Journal& journal) {
-  if (findings.comparison && !target.job.silent) print_comparison(*findings.comparison);
+            const results::TuningOutcome& outcome, tuning::Measuring& measuring, recording::Journal& journal) {
+  if (outcome.comparison && !target.job.silent) print_comparison(*outcome.comparison);
   if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
     tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
-  if (!target.job.quiet) print_usage(measuring.started(), target, findings);
+  if (!target.job.quiet) print_usage(measuring.started(), target, outcome);
 }
 
 void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options,
@@ -170,7 +170,7 @@ void fill(Tuned& tuned, const results::Results& results, const TuneOptions& opti
   tuned.rows = results.rows();
   if (!options.tune || !results.any()) return;
   tuned.best = results.best(requests.hello().device);
-  tuned.date = tuned.findings.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
+  tuned.date = tuned.outcome.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
 }
 
 }  // namespace
@@ -178,11 +178,11 @@ void fill(Tuned& tuned, const results::Results& results, const TuneOptions& opti
 Tuned tune(const TuneOptions& options, Target& target) {
   const Job& job = target.job;
   Tuned tuned;
-  results::Findings& findings = tuned.findings;
+  results::TuningOutcome& outcome = tuned.outcome;
 
   // What is tuned, and for which machine.
-  const std::optional<tuning::Grid> grid = examined_grid(options, target, findings);
-  const std::unique_ptr<search::Strategy> strategy = strategy_of(target, grid, findings.notes);
+  const std::optional<tuning::Grid> grid = examined_grid(options, target, outcome);
+  const std::unique_ptr<search::Strategy> strategy = strategy_of(target, grid, outcome.notes);
   const std::int64_t count = count_of(job, grid);
   const wire::Hello& machine = suitable_machine(target);
   const std::vector<exec::ChosenDevice> devices = chosen_devices(target);
@@ -198,8 +198,8 @@ Tuned tune(const TuneOptions& options, Target& target) {
   require_artifact(options, target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;
   recording::Journal& journal = begin_journal(options, target, requests, fresh,
-                                              job.journal != nullptr ? *job.journal : own_journal, findings.notes);
-  const tuning::LookupRules lookup = trusted_lookup(options, job, journal, findings.notes);
+                                              job.journal != nullptr ? *job.journal : own_journal, outcome.notes);
+  const tuning::LookupRules lookup = trusted_lookup(options, job, journal, outcome.notes);
   tuning::JournalLookup known(journal, requests, target.objective, lookup);
 
   // Who is told of what happens.
@@ -224,33 +224,33 @@ Tuned tune(const TuneOptions& options, Target& target) {
   const tuning::JobEnd end = tuning::run_job(journal, [&] {
     tuner.sweep(*strategy);
     if (!tuner.systematic_failure().empty()) return;  // specs are still out, and there is nothing to decide
-    tuning::remeasure_distrusted(tuner, measuring, known, findings.notes);
+    tuning::remeasure_distrusted(tuner, measuring, known, outcome.notes);
     if (!options.tune && !repeats) return;
     finals_stage({target.plan(), target.objective, requests, journal, progress,
                   [&]() -> exec::Executor& { return measuring.executor(); }},
-                 options, target, devices.front(), began, findings)
+                 options, target, devices.front(), began, outcome)
         .hold(tuner);
-    if (!findings.finals) tuning::confirm_best(tuner, measuring, known, target.objective);
+    if (!outcome.finals) tuning::confirm_best(tuner, measuring, known, target.objective);
   });
   if (end.by_error() && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
 
   // Say what was found, however it ended.
-  tuning::add_outcome(end, tuner, std::chrono::duration<double>(now() - target.started).count(), findings);
+  tuning::add_outcome(end, tuner, std::chrono::duration<double>(now() - target.started).count(), outcome);
   results::ResultsRules shown = how_shown(options, target, requests);
-  if (findings.ended_early) shown.csv.clear();  // the files of an earlier, complete run stay as they are
-  note_at_the_end(options, target, shown, requests, devices.front(), earlier, journal, findings);
+  if (outcome.ended_early) shown.csv.clear();  // the files of an earlier, complete run stay as they are
+  note_at_the_end(options, target, shown, requests, devices.front(), earlier, journal, outcome);
   if (job.only.empty() && grid && tuning::wants_search(job.search, grid->specs.size()))
-    tuning::note_model(tuning::model_for(job.search, target.plan(), machine.device), findings);
-  if (!job.silent) findings.logs = results::write_logs(log_rules(options, target.outputs), findings.trials);
-  const results::Results results(shown, target.loaded, target.objective, findings);
+    tuning::note_model(tuning::model_for(job.search, target.plan(), machine.device), outcome);
+  if (!job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
+  const results::Results results(shown, target.loaded, target.objective, outcome);
   show(results, job, progress);
-  remember(results, options, target, requests, findings, journal);
+  remember(results, options, target, requests, outcome, journal);
 
   // Write it.
   if (end.complete()) journal.flush(true);
-  if (!findings.ended_early) tuning::write_files(results, target.outputs, machine.device, exporter);
+  if (!outcome.ended_early) tuning::write_files(results, target.outputs, machine.device, exporter);
   end.rethrow();
-  finish(options, target, results, findings, measuring, journal);
+  finish(options, target, results, outcome, measuring, journal);
   fill(tuned, results, options, requests, journal);
   tuned.estimated = estimate.was_printed();
   tuned.started_workers = measuring.started() != nullptr;

@@ -7,15 +7,15 @@
 #include "config/recorded/best_yaml.h"
 #include "model/statistics/ranking.h"
 #include "model/values/error.h"
-#include "results/findings.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::commands {
 
 /// What a tuning came to.
 struct Tuned {
   ExitCode code = ExitCode::none_valid;
-  results::Findings findings;
-  std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the findings
+  results::TuningOutcome outcome;
+  std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the outcome
   std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
   std::optional<Verdict> verdict;          ///< likewise
   std::string date;                        ///< when the best was measured

@@ -51,7 +51,7 @@ class Tunings {
     estimated_ = estimated_ || tuned.estimated;
     add_row(target);
     if (tuned.verdict) ++decisions_[tuned.verdict->decision];
-    compared_.add(target.job.label(), tuned.findings.trials);
+    compared_.add(target.job.label(), tuned.outcome.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
   } catch (const Error& error) {
@@ -97,10 +97,10 @@ class Tunings {
   }
 
   std::string how_found(const Tuned& tuned) const {
-    const results::Findings& findings = tuned.findings;
-    std::string text = fmt::format("{} of {}", findings.trials.size(),
-                                   findings.specs.empty() ? std::to_string(findings.trials.size()) : findings.specs);
-    text += findings.finals_interrupted ? ", finals interrupted" : findings.finals ? ", finals" : ", no finals";
+    const results::TuningOutcome& outcome = tuned.outcome;
+    std::string text = fmt::format("{} of {}", outcome.trials.size(),
+                                   outcome.specs.empty() ? std::to_string(outcome.trials.size()) : outcome.specs);
+    text += outcome.finals_interrupted ? ", finals interrupted" : outcome.finals ? ", finals" : ", no finals";
     const auto same = [&](const tuning::TunedShape& shape) { return holds(tuned.best->winner, shape.winner.params); };
     if (const auto other = std::ranges::find_if(winners_, same); other != winners_.end()) text += ", as " + other->name;
     if (!tuned.started_workers) text += ", recorded";

@@ -25,8 +25,8 @@ class VerdictTest : public testing::Test {
     }
     set_width(0.001);
     set_loss(1, 0.004);
-    findings_.finals = Finals{};
-    findings_.finals->cores = 4;
+    outcome_.finals = Finals{};
+    outcome_.finals->cores = 4;
   }
   Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
   void set_width(double width) {
@@ -44,14 +44,14 @@ class VerdictTest : public testing::Test {
     best.ratio = ratio;
     best.interval = interval;
     best.change = change;
-    findings_.comparison = RunComparison{{"old.yaml", "", ""}, {}, 0.03, {{"", {}, {best}, {}, 0}}, {}};
+    outcome_.comparison = RunComparison{{"old.yaml", "", ""}, {}, 0.03, {{"", {}, {best}, {}, 0}}, {}};
   }
-  Verdict verdict() const { return results::verdict_of(summary_, findings_, by_time_, demands_); }
+  Verdict verdict() const { return results::verdict_of(summary_, outcome_, by_time_, demands_); }
   std::string line(std::size_t i) const { return verdict().lines.at(i); }
 
   std::vector<Trial> trials_;
   report::Summary summary_;
-  results::Findings findings_;
+  results::TuningOutcome outcome_;
   results::Demands demands_;
   bool by_time_ = true;
 };
@@ -76,14 +76,14 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
   summary_.ranking.baselines[0].standing->ratio = 1.314;
   summary_.ranking.baselines[1].standing->ratio = 0.96;
   EXPECT_EQ(line(1), "  1.31 times as fast as default, 0.96 times as fast as vendor; 31 rounds of finals");
-  findings_.default_spec = trials_[0].spec;
+  outcome_.default_spec = trials_[0].spec;
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
 }
 
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   set_loss(2, std::nullopt);
   set_loss(1, 0.061);
-  findings_.finals_seconds = 12;
+  outcome_.finals_seconds = 12;
   const Verdict open = verdict();
   EXPECT_EQ(open.decision, Decision::undecided);
   EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
@@ -98,28 +98,28 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
-  findings_.finals_interrupted = true;
+  outcome_.finals_interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
-  findings_.finals_interrupted = false;
-  findings_.finals.reset();
-  findings_.no_finals = "--no-finals";
+  outcome_.finals_interrupted = false;
+  outcome_.finals.reset();
+  outcome_.no_finals = "--no-finals";
   EXPECT_EQ(why(), "no finals were held: --no-finals");
   by_time_ = false;
   EXPECT_EQ(why(), "finals compare times, which the objective does not follow from");
   summary_.objectives = {"time", "energy"};
   EXPECT_TRUE(cli::has(why(), "of several objectives none decides"));
-  findings_.ended_early = true;
+  outcome_.ended_early = true;
   EXPECT_EQ(why(), "the run ended early");
   summary_.ranking.rows.clear();
   EXPECT_EQ(line(0), "UNDECIDED: no spec is valid yet: the run ended early");
 }
 
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
-  findings_.finals.reset();
+  outcome_.finals.reset();
   EXPECT_EQ(verdict().decision, Decision::undecided);
-  findings_.unrivalled = true;
+  outcome_.unrivalled = true;
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
-  findings_.unrivalled = false;
+  outcome_.unrivalled = false;
   for (std::size_t i : {1, 2}) row(i).same_as = &trials_[0];
   EXPECT_EQ(verdict().decision, Decision::decided) << "they have its code";
   summary_.ranking.rows.resize(1);
@@ -128,14 +128,14 @@ TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
 }
 
 TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
-  findings_.overlooked = 77;
+  outcome_.overlooked = 77;
   EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
 }
 
 TEST_F(VerdictTest, SaysWhatWasDisturbedInTheSweep) {
-  findings_.disturbed = {31, 0};
+  outcome_.disturbed = {31, 0};
   EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed in the sweep and timed again in the finals");
-  findings_.disturbed = {3, 1};
+  outcome_.disturbed = {3, 1};
   EXPECT_EQ(
       line(0),
       "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; the finals had no room for 1 spec that something disturbed in "
@@ -166,7 +166,7 @@ TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
   EXPECT_EQ(line(0), "PASS: new/old = 0.998 (0.994..1.004), allowed 1.03");
   EXPECT_EQ(line(1), "  old: old.yaml, BM=64 (spec 10)");
   EXPECT_TRUE(line(2).starts_with("  new: BM=64 (spec 10), 1.000 ms +-0.1 %"));
-  findings_.comparison->shapes[0].best[0].old_spec.mesh_idx = -1;
+  outcome_.comparison->shapes[0].best[0].old_spec.mesh_idx = -1;
   EXPECT_EQ(line(1), "  old: old.yaml, BM=64") << "the present grid does not have it";
   set_loss(1, 0.5);
   EXPECT_EQ(verdict().decision, Decision::pass) << "nobody asked whether another spec is faster";
@@ -179,7 +179,7 @@ TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
 TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   set_width(3.3);
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
-  findings_.finals->others_running = 6.25;
+  outcome_.finals->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
   row(0).standing->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");

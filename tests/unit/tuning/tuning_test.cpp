@@ -58,9 +58,9 @@ class TuningTest : public testing::Test {
     recording::Journal journal(folder_.path() / "journal.jsonl");
     tuning::Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
     const tuning::JobEnd end = tuning::run_job(journal, [&] { tuner.sweep(strategy_); });
-    tuning::add_outcome(end, tuner, std::chrono::duration<double>(clock_ - Time()).count(), findings_);
+    tuning::add_outcome(end, tuner, std::chrono::duration<double>(clock_ - Time()).count(), outcome_);
     end.rethrow();
-    return {results_, loaded_, objective_, findings_};
+    return {results_, loaded_, objective_, outcome_};
   }
 
   TuningFolder folder_;
@@ -72,17 +72,17 @@ class TuningTest : public testing::Test {
   report::Progress progress_{screen_, {}, 3, clock_};
   search::Listed strategy_{{spec(3), spec(1), spec(2)}};
   results::ResultsRules results_;
-  results::Findings findings_;
+  results::TuningOutcome outcome_;
 };
 
 TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
   const results::Results results = sweep();
-  EXPECT_EQ(findings_.elapsed_seconds, 6);
+  EXPECT_EQ(outcome_.elapsed_seconds, 6);
   EXPECT_EQ(results.winner(), std::pair(1.0, std::int64_t{0}));
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
-  findings_.finals = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
+  outcome_.finals = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
   EXPECT_DOUBLE_EQ(gone.standing->time.seconds, 6);
@@ -92,17 +92,17 @@ TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
 TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
-  EXPECT_EQ(findings_.trials.size(), 1u);
-  EXPECT_EQ(findings_.notes.texts(),
+  EXPECT_EQ(outcome_.trials.size(), 1u);
+  EXPECT_EQ(outcome_.notes.texts(),
             (Texts{"this run ended early and wrote no CSV or YAML; the same command continues it"}));
 }
 
 TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
-  findings_.finals_interrupted = true;
+  outcome_.finals_interrupted = true;
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
-  EXPECT_FALSE(findings_.ended_early);
-  EXPECT_EQ(findings_.notes.texts(), Texts());
+  EXPECT_FALSE(outcome_.ended_early);
+  EXPECT_EQ(outcome_.notes.texts(), Texts());
 }
 
 // What may be a kernel's doing is left without a record, so that the next run suspects the spec that ran.
@@ -133,7 +133,7 @@ TEST_F(TuningTest, IsUndecidedWithoutFinalsWhichCountsOnlyIfSomethingWasAsked) {
   EXPECT_EQ(unasked.verdict()->decision, Decision::undecided);
   EXPECT_EQ(unasked.code(), ExitCode::ok);
   results_.demands.accuracy = 0.5;
-  EXPECT_EQ(results::Results(results_, loaded_, objective_, findings_).code(), ExitCode::undecided);
+  EXPECT_EQ(results::Results(results_, loaded_, objective_, outcome_).code(), ExitCode::undecided);
 }
 
 TEST(ExitCodes, OfSeveralTheWorstCounts) {

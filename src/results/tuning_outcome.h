@@ -23,7 +23,7 @@ struct DisturbedSpecs {
 };
 
 /// Everything a tuning run produced.
-struct Findings {
+struct TuningOutcome {
   std::vector<Trial> trials;
   std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
