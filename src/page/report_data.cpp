@@ -179,10 +179,10 @@ void add_places(json& specs, const RankedRun& run) {
     const Ranked& row = run.ranking.rows[i];
     json& spec = specs[static_cast<std::size_t>(row.trial - run.trials.data())];
     spec["place"] = i + 1;
-    if (row.standing) spec["finals"] = row.standing->time.seconds;
-    if (row.standing && row.standing->time.interval)
-      spec["finals_interval"] = interval_json(*row.standing->time.interval);
-    if (row.standing && row.standing->tie) spec["note"] = "tie";
+    if (row.finals_result) spec["finals"] = row.finals_result->time.seconds;
+    if (row.finals_result && row.finals_result->time.interval)
+      spec["finals_interval"] = interval_json(*row.finals_result->time.interval);
+    if (row.finals_result && row.finals_result->tie) spec["note"] = "tie";
     if (row.same_as != nullptr) spec["note"] = "same code as " + std::to_string(row.same_as->spec.mesh_idx);
     if (row.failed_in_finals != nullptr) spec["note"] = "failed in the finals";
   }
@@ -236,7 +236,7 @@ void add_figures(json& run, std::span<const Trial> trials, const Plan& plan, con
   }
 }
 
-json finalist_json(const Finalist& finalist, const Standing* standing) {
+json finalist_json(const Finalist& finalist, const FinalsResult* finals_result) {
   json j = {{"label", label_of(finalist.entrant)},
             {"idx", finalist.entrant.spec.mesh_idx},
             {"rounds", finalist.rounds},  // pairs of number and seconds
@@ -244,9 +244,9 @@ json finalist_json(const Finalist& finalist, const Standing* standing) {
   if (finalist.entrant.is_default()) j["default"] = true;
   if (finalist.eliminated_after > 0) j["left_after"] = finalist.eliminated_after;
   if (finalist.failure) j["failure"] = finalist.failure->headline();
-  if (standing == nullptr) return j;
-  j["seconds"] = standing->time.seconds;
-  if (standing->time.interval) j["interval"] = interval_json(*standing->time.interval);
+  if (finals_result == nullptr) return j;
+  j["seconds"] = finals_result->time.seconds;
+  if (finals_result->time.interval) j["interval"] = interval_json(*finals_result->time.interval);
   return j;
 }
 
@@ -254,13 +254,13 @@ json finals_json(const RankedRun& run) {
   json all = json::array();
   if (!run.finals) return all;
   for (const Finalist& finalist : run.finals->finalists) {
-    const Standing* standing = nullptr;
+    const FinalsResult* finals_result = nullptr;
     for (const Ranked& row : run.ranking.rows)
-      if (row.standing && finalist.entrant.is(row.trial->spec.mesh_idx)) standing = &*row.standing;
+      if (row.finals_result && finalist.entrant.is(row.trial->spec.mesh_idx)) finals_result = &*row.finals_result;
     for (const RankedBaseline& baseline : run.ranking.baselines)
-      if (!finalist.entrant.is_spec() && baseline.standing && baseline.entrant.name == finalist.entrant.name)
-        standing = &*baseline.standing;
-    all.push_back(finalist_json(finalist, standing));
+      if (!finalist.entrant.is_spec() && baseline.finals_result && baseline.entrant.name == finalist.entrant.name)
+        finals_result = &*baseline.finals_result;
+    all.push_back(finalist_json(finalist, finals_result));
   }
   return all;
 }

@@ -66,8 +66,9 @@ class Columns {
           [this](const Row& row) { return other_state_text(row); });
     add(kSpread, "+- %", [](const Row& row) { return spread_text(row.measurement.timing); });
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.standing)
-        add(kRatio, "x " + baseline.entrant.name, [&](const Row& row) { return ratio_text(row, *baseline.standing); });
+      if (baseline.finals_result)
+        add(kRatio, "x " + baseline.entrant.name,
+            [&](const Row& row) { return ratio_text(row, *baseline.finals_result); });
     if (optional_.note) add(kNote, "note", note_text);
     return std::move(columns_);
   }
@@ -105,14 +106,15 @@ class Columns {
     return timing.stopped_early ? "> " + figure(least_seconds(timing) * 1e3) : figure(timing.typical() * 1e3);
   }
 
-  std::string ratio_text(const Row& row, const Standing& baseline) const {
-    if (!row.standing) return "-";
-    const double ratio = baseline.ratio / row.standing->ratio;
+  std::string ratio_text(const Row& row, const FinalsResult& baseline) const {
+    if (!row.finals_result) return "-";
+    const double ratio = baseline.ratio / row.finals_result->ratio;
     return summary_->width > 0 ? four_digits(ratio) : fmt::format("{:.3f}", ratio);
   }
 
   std::string other_state_text(const Row& row) const {
-    return figure(row.standing ? row.standing->other_state_seconds.value_or(std::nan("")) * 1e3 : std::nan(""));
+    return figure(row.finals_result ? row.finals_result->other_state_seconds.value_or(std::nan("")) * 1e3
+                                    : std::nan(""));
   }
 
   const Summary* summary_;
@@ -139,7 +141,9 @@ std::vector<Setting> shared_settings(const Summary& summary, const std::vector<R
 }  // namespace
 
 OptionalColumns needed_columns(const std::vector<Row>& rows) {
-  const auto has_other_state = [](const Row& row) { return row.standing && row.standing->other_state_seconds; };
+  const auto has_other_state = [](const Row& row) {
+    return row.finals_result && row.finals_result->other_state_seconds;
+  };
   const auto has_note = [](const Row& row) { return !note_text(row).empty(); };
   return {std::ranges::any_of(rows, has_other_state), std::ranges::any_of(rows, has_note)};
 }

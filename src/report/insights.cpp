@@ -66,12 +66,12 @@ std::vector<GridColumn> columns_of(const ParameterEffect& parameter, const Merit
 double sweep_seconds(const Ranked& row) { return row.timed().measurement()->timing.typical(); }
 
 /// Whether both were in the finals, so that their times can be compared there.
-bool both_stood(const Ranked& a, const Ranked& b) { return a.standing && b.standing; }
+bool both_stood(const Ranked& a, const Ranked& b) { return a.finals_result && b.finals_result; }
 
 /// How many times as good the winner is.
 double distance(const Ranked& winner, const Ranked& other, const MeritUnit& unit) {
   if (unit.title == MeritUnit().title)
-    return both_stood(winner, other) ? other.standing->ratio / winner.standing->ratio
+    return both_stood(winner, other) ? other.finals_result->ratio / winner.finals_result->ratio
                                      : sweep_seconds(other) / sweep_seconds(winner);
   return unit.maximize ? winner.objective / other.objective : other.objective / winner.objective;
 }
@@ -101,7 +101,7 @@ std::string without_finals(const Summary& summary) {
     return row.timed().measurement()->timing.stopped_early ? std::nan("") : sweep_seconds(row);
   };
   const Ranked& winner = summary.ranking.rows.front();
-  if (!winner.standing) return "  There were no finals: the times of the sweep decided.\n";
+  if (!winner.finals_result) return "  There were no finals: the times of the sweep decided.\n";
   const Ranked* best = lowest(summary.ranking, figure);
   if (best == nullptr || &best->timed() == &winner.timed()) return "  Without the finals, it would have won, too.\n";
   return fmt::format("  Without the finals, {} would have won: {} ms in the sweep, where the winner took {} ms.\n",
@@ -111,7 +111,7 @@ std::string without_finals(const Summary& summary) {
 
 std::string in_other_state(const Summary& summary) {
   const Ranked* best = lowest(summary.ranking, [](const Ranked& row) {
-    return row.standing ? row.standing->other_state_seconds.value_or(std::nan("")) : std::nan("");
+    return row.finals_result ? row.finals_result->other_state_seconds.value_or(std::nan("")) : std::nan("");
   });
   if (best == nullptr) return "";
   const std::string state(to_text(summary.other_state));
@@ -123,7 +123,7 @@ std::string in_other_state(const Summary& summary) {
 std::string ties(const Summary& summary) {
   std::string others;
   for (const Ranked& row : summary.ranking.rows)
-    if (&row != &summary.ranking.rows.front() && row.standing && row.standing->tie)
+    if (&row != &summary.ranking.rows.front() && row.finals_result && row.finals_result->tie)
       others += (others.empty() ? "" : ", ") + std::to_string(row.trial->spec.mesh_idx);
   return others.empty() ? "" : "  It is tied with " + others + ": they are as fast.\n";
 }

@@ -81,9 +81,9 @@ void add_table_columns(std::vector<Listed>& all, const Summary& summary) {
     return relative_width(estimate_of(row.measurement.timing)).value_or(std::nan("")) * 100;
   }));
   for (const RankedBaseline& baseline : summary.ranking.baselines)
-    if (baseline.standing)
+    if (baseline.finals_result)
       all.push_back(number_column("x " + baseline.entrant.name, [&baseline](const Row& row) {
-        return row.standing ? baseline.standing->ratio / row.standing->ratio : std::nan("");
+        return row.finals_result ? baseline.finals_result->ratio / row.finals_result->ratio : std::nan("");
       }));
   all.push_back({"note", note_text, [](const Row&) { return std::nan(""); }});
 }

@@ -9,11 +9,11 @@ namespace tune::report {
 namespace {
 
 /// Finals are the better measurement and the only one baselines have, so their figures replace the sweep's.
-Timing timing_of(const Standing& standing) {
+Timing timing_of(const FinalsResult& finals_result) {
   Timing timing;
-  timing.count = standing.launches;
-  timing.median = standing.time.seconds;
-  const Interval interval = standing.time.interval.value_or(Interval{});
+  timing.count = finals_result.launches;
+  timing.median = finals_result.time.seconds;
+  const Interval interval = finals_result.time.interval.value_or(Interval{});
   timing.ci_low = interval.low;
   timing.ci_high = interval.high;
   return timing;
@@ -28,10 +28,10 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
             ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
-    if (ranked.standing) {
-      row.standing = &*ranked.standing;
-      row.measurement.timing = timing_of(*ranked.standing);
-      row.measurement.metrics = ranked.standing->metrics;
+    if (ranked.finals_result) {
+      row.finals_result = &*ranked.finals_result;
+      row.measurement.timing = timing_of(*ranked.finals_result);
+      row.measurement.metrics = ranked.finals_result->metrics;
     }
     rows.push_back(std::move(row));
   }
@@ -43,10 +43,10 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
 std::vector<Row> rows_of_baselines(const Summary& summary) {
   std::vector<Row> rows;
   for (const RankedBaseline& baseline : summary.ranking.baselines) {
-    if (!baseline.standing) continue;
-    Row row{&baseline.entrant.spec, &baseline.entrant, {}, &*baseline.standing};
-    row.measurement.timing = timing_of(*baseline.standing);
-    row.measurement.metrics = baseline.standing->metrics;
+    if (!baseline.finals_result) continue;
+    Row row{&baseline.entrant.spec, &baseline.entrant, {}, &*baseline.finals_result};
+    row.measurement.timing = timing_of(*baseline.finals_result);
+    row.measurement.metrics = baseline.finals_result->metrics;
     row.measurement.checked = true;
     rows.push_back(std::move(row));
   }
@@ -72,14 +72,16 @@ std::string note_text(const Row& row) {
   if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));
   if (row.failed_in_finals) notes.push_back("failed in the finals");
   if (row.on_front) notes.push_back("pareto");
-  if (row.standing && row.standing->tie) notes.push_back("tie");
+  if (row.finals_result && row.finals_result->tie) notes.push_back("tie");
   if (row.measurement.timing.stopped_early) notes.push_back("early");
   if (row.baseline == nullptr && !row.measurement.checked) notes.push_back("checked: no");
   return fmt::format("{}", fmt::join(notes, ", "));
 }
 
 Style style_of(const Row& row) {
-  Style style = row.failed_in_finals ? kFailedStyle : row.standing && row.standing->tie ? kTieStyle : kPlainStyle;
+  Style style = row.failed_in_finals                          ? kFailedStyle
+                : row.finals_result && row.finals_result->tie ? kTieStyle
+                                                              : kPlainStyle;
   style.bold = row.best;
   return style;
 }

@@ -12,7 +12,7 @@ struct Row {
   const Spec* spec = nullptr;
   const Entrant* baseline = nullptr;  ///< null: it is a row of a spec
   Measurement measurement;
-  const Standing* standing = nullptr;
+  const FinalsResult* finals_result = nullptr;
   bool best = false;
   bool on_front = false;
   const Spec* same_as = nullptr;

@@ -18,7 +18,7 @@ namespace {
 /// What columns and the marks in the rows mean; nothing for those that are not there.
 std::string legend(const Summary& summary, std::span<const Row> rows, std::span<const GridColumn> columns) {
   const auto any = [&](auto holds) { return std::any_of(rows.begin(), rows.end(), holds); };
-  const auto finals = [](const Row& row) { return row.standing != nullptr; };
+  const auto finals = [](const Row& row) { return row.finals_result != nullptr; };
   std::string text;
   if (const std::size_t devices = devices_of(summary.trials); devices > 1) {
     text += fmt::format(
@@ -37,7 +37,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
       text += fmt::format("x {0}: how many times as fast as {0}, in the finals\n",
                           line_with_escapes(baseline.entrant.name));
   }
-  if (any([](const Row& row) { return row.standing && row.standing->tie; })) {
+  if (any([](const Row& row) { return row.finals_result && row.finals_result->tie; })) {
     text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);
   }
   if (any([](const Row& row) { return row.failed_in_finals; })) {

@@ -59,7 +59,7 @@ std::map<std::int64_t, report::CsvPlace> places_of(const report::Summary& summar
   std::map<std::int64_t, report::CsvPlace> places;
   std::size_t place = 0;
   for (const Ranked& row : summary.ranking.rows)
-    places[row.trial->spec.mesh_idx] = {++place, row.standing ? row.standing->time.seconds : 0};
+    places[row.trial->spec.mesh_idx] = {++place, row.finals_result ? row.finals_result->time.seconds : 0};
   return places;
 }
 

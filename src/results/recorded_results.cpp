@@ -74,7 +74,8 @@ void place_rows(report::Summary& summary, const recording::Recording& recording,
     const double seconds = found == placed.end() ? 0 : found->second->finals_seconds;
     if (!(seconds > 0)) continue;
     if (best == 0) best = seconds;
-    row.standing = Standing{seconds, {}, 0, row.trial->measurement()->metrics, seconds / best, 0, {}, false, {}};
+    row.finals_result =
+        FinalsResult{seconds, {}, 0, row.trial->measurement()->metrics, seconds / best, 0, {}, false, {}};
     if (by_time) row.objective = seconds;
   }
 }

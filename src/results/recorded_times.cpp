@@ -26,8 +26,8 @@ Estimate estimate(const Timing& timing) {
   return estimate(timing.median, {timing.ci_low, timing.ci_high}, timing.stopped_early ? 0 : timing.count);
 }
 
-Estimate estimate(const Standing& standing) {
-  return estimate(standing.time.seconds, standing.time.interval.value_or(Interval{}), standing.rounds);
+Estimate estimate(const FinalsResult& finals_result) {
+  return estimate(finals_result.time.seconds, finals_result.time.interval.value_or(Interval{}), finals_result.rounds);
 }
 
 std::string key_of(const Spec& spec) {
@@ -94,10 +94,10 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
   }
   const Ranking ranking = ranking_of(trials, finals);
   for (const Ranked& row : ranking.rows)
-    if (row.standing && row.same_as == nullptr)
-      times.specs[places.at(row.trial->spec.mesh_idx)].finals = estimate(*row.standing);
+    if (row.finals_result && row.same_as == nullptr)
+      times.specs[places.at(row.trial->spec.mesh_idx)].finals = estimate(*row.finals_result);
   for (const RankedBaseline& baseline : ranking.baselines)
-    if (baseline.standing) times.baselines.emplace_back(baseline.entrant.name, estimate(*baseline.standing));
+    if (baseline.finals_result) times.baselines.emplace_back(baseline.entrant.name, estimate(*baseline.finals_result));
   if (!ranking.rows.empty()) times.best = places.at(ranking.rows.front().trial->spec.mesh_idx);
 }
 

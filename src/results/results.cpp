@@ -93,18 +93,18 @@ Ranking Results::ranking() const {
   Ranking ranking = rank(outcome_->trials, merits, outcome_->finals ? &*outcome_->finals : nullptr, std::move(same));
   // As it is shown: of one that left the finals, with the drift since then.
   for (Ranked& row : ranking.rows) {
-    if (!row.standing) continue;
+    if (!row.finals_result) continue;
     Measurement shown = decided(row.timed());
-    shown.timing.chosen = row.standing->time.seconds;
+    shown.timing.chosen = row.finals_result->time.seconds;
     row.objective = objective_->merit(row.timed().spec, shown).value;
   }
   if (!objectives_.empty()) mark_front(ranking);
   if (!outcome_->default_spec) return ranking;
-  // Today's configuration competes as a spec; its standing is shown as a baseline too.
+  // Today's configuration competes as a spec; its result is shown as a baseline too.
   for (const Ranked& row : ranking.rows)
-    if (row.standing && row.trial->spec.mesh_idx == outcome_->default_spec->mesh_idx) {
+    if (row.finals_result && row.trial->spec.mesh_idx == outcome_->default_spec->mesh_idx) {
       const Entrant baseline{row.trial->spec, Entrant::Kind::baseline, "default"};
-      ranking.baselines.insert(ranking.baselines.begin(), {baseline, row.standing});
+      ranking.baselines.insert(ranking.baselines.begin(), {baseline, row.finals_result});
       break;
     }
   return ranking;
@@ -229,17 +229,17 @@ config::BestResult Results::best(const Device& device) const {
   config::BestResult best;
   best.winner = row.trial->spec;
   best.time = row.time();
-  best.launches = row.standing ? row.standing->launches : sweep.timing.count;
+  best.launches = row.finals_result ? row.finals_result->launches : sweep.timing.count;
   best.checked = sweep.checked;
-  best.tie = row.standing && row.standing->tie;
+  best.tie = row.finals_result && row.finals_result->tie;
   Measurement decided = sweep;
   decided.timing.chosen = best.time.seconds;
-  if (row.standing) decided.metrics = row.standing->metrics;
+  if (row.finals_result) decided.metrics = row.finals_result->metrics;
   for (const report::Column& column : summary_.columns)
     if (const double value = column.value(best.winner, decided); std::isfinite(value))
       best.figures.emplace_back(column.name, value);
   for (const RankedBaseline& baseline : summary_.ranking.baselines)
-    if (baseline.standing) best.ratios.emplace_back(baseline.entrant.name, baseline.standing->ratio);
+    if (baseline.finals_result) best.ratios.emplace_back(baseline.entrant.name, baseline.finals_result->ratio);
   best.verdict = verdict_;
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;

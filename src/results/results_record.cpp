@@ -22,20 +22,21 @@ Figures computed(const Plan& plan, const Objective& objective, const Spec& spec,
 }
 
 void add_computed(Finals& finals, const report::Summary& summary, const Plan& plan, const Objective& objective) {
-  const auto add = [&](Finalist& finalist, const Spec& spec, const Standing& standing) {
+  const auto add = [&](Finalist& finalist, const Spec& spec, const FinalsResult& finals_result) {
     Measurement measurement;
-    measurement.timing.median = standing.time.seconds;
-    measurement.metrics = standing.metrics;
+    measurement.timing.median = finals_result.time.seconds;
+    measurement.metrics = finals_result.metrics;
     for (const auto& [name, value] : computed(plan, objective, spec, measurement))
       finalist.metrics.insert_or_assign(name, value);
   };
   for (Finalist& finalist : finals.finalists) {
     for (const Ranked& row : summary.ranking.rows)
-      if (row.standing && finalist.entrant.is(row.trial->spec.mesh_idx)) add(finalist, row.trial->spec, *row.standing);
+      if (row.finals_result && finalist.entrant.is(row.trial->spec.mesh_idx))
+        add(finalist, row.trial->spec, *row.finals_result);
     for (const RankedBaseline& baseline : summary.ranking.baselines)
-      if (!finalist.entrant.is_spec() && baseline.entrant.name == finalist.entrant.name && baseline.standing &&
+      if (!finalist.entrant.is_spec() && baseline.entrant.name == finalist.entrant.name && baseline.finals_result &&
           !baseline.entrant.spec.params.empty())
-        add(finalist, baseline.entrant.spec, *baseline.standing);
+        add(finalist, baseline.entrant.spec, *baseline.finals_result);
   }
 }
 

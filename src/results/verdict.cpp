@@ -119,7 +119,8 @@ class WinnerVerdict {
   std::vector<const Ranked*> open_rows() const {
     std::vector<const Ranked*> rows;
     for (const Ranked& row : summary_->ranking.rows)
-      if (row.standing && row.same_as == nullptr && by_time_ && row.standing->loss.value_or(INFINITY) > accuracy_)
+      if (row.finals_result && row.same_as == nullptr && by_time_ &&
+          row.finals_result->loss.value_or(INFINITY) > accuracy_)
         rows.push_back(&row);
     return rows;
   }
@@ -173,12 +174,12 @@ class WinnerVerdict {
     };
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.standing && !is_itself(baseline.entrant))
-        texts.push_back(fmt::format("{} times as fast as {}", times_text(baseline.standing->ratio),
+      if (baseline.finals_result && !is_itself(baseline.entrant))
+        texts.push_back(fmt::format("{} times as fast as {}", times_text(baseline.finals_result->ratio),
                                     line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
-    if (winner_->standing && winner_->standing->rounds > 0)
-      text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->standing->rounds), "round") +
+    if (winner_->finals_result && winner_->finals_result->rounds > 0)
+      text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->finals_result->rounds), "round") +
               " of finals";
     return text;
   }
@@ -189,7 +190,7 @@ class WinnerVerdict {
     std::vector<std::string> texts;
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
-      const auto& loss = row->standing->loss;
+      const auto& loss = row->finals_result->loss;
       texts.push_back(name_of(row->trial->spec) + (loss ? ", at most " + percent(*loss) : ""));
     }
     if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
@@ -197,8 +198,9 @@ class WinnerVerdict {
   }
 
   std::string cause() const {
-    if (winner_->standing)
-      if (const auto found = winner_->standing->metrics.find("throttle"); found != winner_->standing->metrics.end())
+    if (winner_->finals_result)
+      if (const auto found = winner_->finals_result->metrics.find("throttle");
+          found != winner_->finals_result->metrics.end())
         if (std::string text = throttle_text(found->second); !text.empty()) return text;
     const auto& finals = outcome_->finals;
     if (finals && finals->others_running.value_or(0) >= kBusy)
@@ -230,7 +232,7 @@ class WinnerVerdict {
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
       return "the same command with --fresh, on a quieter machine";
-    if (winner_->standing && winner_->standing->rounds >= SequentialIntervals::looks().back())
+    if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "the same command with --fresh, when that is over";
     const double budget = std::max(kLeastAdvised, std::ceil(2 * outcome_->finals_seconds / 10) * 10);

@@ -19,13 +19,13 @@ bool by_time(const Objective& objective, const Ranked& row) {
 }
 
 double seconds_of(const Ranked& row) {
-  return row.standing ? row.standing->time.seconds : row.trial->measurement()->timing.median;
+  return row.finals_result ? row.finals_result->time.seconds : row.trial->measurement()->timing.median;
 }
 
 /// What a row costs, lower is better: paired ratios tell more than the times they are of.
 double cost_of(const Ranked& row, const Ranked& first, const Objective& objective) {
   if (!by_time(objective, row)) return objective.maximize() ? 1 / row.objective : row.objective;
-  return row.standing && first.standing ? row.standing->ratio : seconds_of(row) / seconds_of(first);
+  return row.finals_result && first.finals_result ? row.finals_result->ratio : seconds_of(row) / seconds_of(first);
 }
 
 class TuningAudit {

@@ -389,7 +389,7 @@ class Retiming {
     const ComparedSpec& best = comparison->shapes.front().best.front();
     const bool same_bytes = !other_launch && !then.artifact_hash.empty() &&
                             own->trial->measurement()->build.artifact_hash == then.artifact_hash;
-    const bool is_first = own == &tuned.rows.front() || (own->standing && own->standing->tie);
+    const bool is_first = own == &tuned.rows.front() || (own->finals_result && own->finals_result->tie);
     row.verdict = answer == Answer::yes           ? "slower"
                   : answer == Answer::open        ? "open"
                   : !is_first                     ? "other winner"

@@ -112,19 +112,20 @@ class FinalOrder {
 
   std::optional<double> loss() const { return choice_.loss; }
 
-  Standing standing(const Finalist& finalist) const {
+  FinalsResult finals_result(const Finalist& finalist) const {
     const Finalist& winner = *choice_.winner;
-    Standing standing;
+    FinalsResult finals_result;
     const double own = median_seconds(finalist);
     std::vector<double> ratios = paired_ratios(finalist, winner);
-    standing.ratio = ratios.empty() ? own / median_seconds(winner) : median(std::move(ratios));
-    standing.time.seconds = median_seconds(winner) * standing.ratio;
-    if (finalist.rounds.size() > 1) standing.time.interval = interval_of(finalist, standing.time.seconds / own);
-    standing.launches = finalist.launches;
-    standing.metrics = finalist.metrics;
-    standing.rounds = static_cast<int>(finalist.rounds.size());
-    standing.other_state_seconds = finalist.other_state_seconds;
-    return standing;
+    finals_result.ratio = ratios.empty() ? own / median_seconds(winner) : median(std::move(ratios));
+    finals_result.time.seconds = median_seconds(winner) * finals_result.ratio;
+    if (finalist.rounds.size() > 1)
+      finals_result.time.interval = interval_of(finalist, finals_result.time.seconds / own);
+    finals_result.launches = finalist.launches;
+    finals_result.metrics = finalist.metrics;
+    finals_result.rounds = static_cast<int>(finalist.rounds.size());
+    finals_result.other_state_seconds = finalist.other_state_seconds;
+    return finals_result;
   }
 
   std::vector<Ranked> rows() const {
@@ -134,7 +135,7 @@ class FinalOrder {
     const bool tie = by_time_ && std::ranges::count_if(contenders_, [&](const Contender& c) { return ties(c); }) > 1;
     std::vector<Ranked> rows;
     for (const Contender* contender : order) {
-      Standing figures = standing(*contender->finalist);
+      FinalsResult figures = finals_result(*contender->finalist);
       if (by_time_) figures.loss = judge_.loss(*choice_.winner, *contender->finalist);
       figures.tie = tie && ties(*contender);
       rows.push_back({contender->candidate.trial, contender->candidate.merit.value, std::move(figures)});
@@ -146,7 +147,7 @@ class FinalOrder {
   bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
 
   std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
-    return {contender.finalist != choice_.winner, !ties(contender), standing(*contender.finalist).time.seconds,
+    return {contender.finalist != choice_.winner, !ties(contender), finals_result(*contender.finalist).time.seconds,
             contender.candidate.mesh_idx()};
   }
 
@@ -175,7 +176,7 @@ std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrde
   for (const Finalist& finalist : finals.finalists) {
     if (finalist.entrant.is_spec()) continue;
     RankedBaseline baseline{finalist.entrant, std::nullopt};
-    if (order != nullptr && finished(finalist)) baseline.standing = order->standing(finalist);
+    if (order != nullptr && finished(finalist)) baseline.finals_result = order->finals_result(finalist);
     baselines.push_back(std::move(baseline));
   }
   return baselines;
@@ -184,16 +185,18 @@ std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrde
 /// By the time that is shown; what was stopped early has a bound there, and comes last.
 std::tuple<bool, double, std::int64_t> place_by_time(const Ranked& row) {
   const Timing& sweep = row.trial->measurement()->timing;
-  const bool early = !row.standing && sweep.stopped_early;
-  const double seconds = row.standing ? row.standing->time.seconds : early ? least_seconds(sweep) : sweep.typical();
+  const bool early = !row.finals_result && sweep.stopped_early;
+  const double seconds = row.finals_result ? row.finals_result->time.seconds
+                         : early           ? least_seconds(sweep)
+                                           : sweep.typical();
   return {early, seconds, row.trial->spec.mesh_idx};
 }
 
 /// Puts all behind the winner and those that tie with it in order of their times. Precondition: the winner is first,
 /// and its ties follow.
 void order_the_others(std::vector<Ranked>& rows) {
-  const auto others =
-      std::find_if(rows.begin() + 1, rows.end(), [](const Ranked& row) { return !row.standing || !row.standing->tie; });
+  const auto others = std::find_if(rows.begin() + 1, rows.end(),
+                                   [](const Ranked& row) { return !row.finals_result || !row.finals_result->tie; });
   std::sort(others, rows.end(), [](const Ranked& x, const Ranked& y) { return place_by_time(x) < place_by_time(y); });
 }
 

@@ -14,7 +14,7 @@
 namespace tune {
 
 /// A contender compared with the winner. All ratios in what tune prints and writes follow from `ratio`.
-struct Standing {
+struct FinalsResult {
   Estimate time;  ///< the median of the winner's, over all its rounds, times `ratio`; one round tells no interval
   std::int64_t launches = 0;
   std::map<std::string, double> metrics;
@@ -28,21 +28,21 @@ struct Standing {
 /// A row of the table.
 struct Ranked {
   const Trial* trial = nullptr;
-  double objective = 0;              ///< in the objective's own unit
-  std::optional<Standing> standing;  ///< if it was a finalist, and came through the finals
-  bool on_front = false;             ///< of several objectives: nothing beats it in one without losing in another
+  double objective = 0;                       ///< in the objective's own unit
+  std::optional<FinalsResult> finals_result;  ///< if it was a finalist, and came through the finals
+  bool on_front = false;  ///< of several objectives: nothing beats it in one without losing in another
   const Failure* failed_in_finals = nullptr;  ///< it keeps what the sweep measured
   const Trial* same_as = nullptr;             ///< the spec with the same code, whose figures are these
 
   /// Whose measurement it is.
   const Trial& timed() const { return same_as != nullptr ? *same_as : *trial; }
   /// That of the finals, else the sweep's.
-  Estimate time() const { return standing ? standing->time : estimate_of(timed().measurement()->timing); }
+  Estimate time() const { return finals_result ? finals_result->time : estimate_of(timed().measurement()->timing); }
 };
 
 struct RankedBaseline {
   Entrant entrant;
-  std::optional<Standing> standing;  ///< unset: it failed, see notes
+  std::optional<FinalsResult> finals_result;  ///< unset: it failed, see notes
 };
 
 /// Trials in order of merit. A NaN, a failure or an unclean end in the sweep is never ranked.

@@ -107,10 +107,10 @@ TEST(Ranking, LetsTheFinalsOverruleTheSweep) {
   const Finals finals{{finalist(0, {2, 2, 2}), finalist(1, {1, 1, 1})}};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 2, 0}));
-  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->ratio, 2);
-  EXPECT_FALSE(ranking.rows[0].standing->tie);
-  EXPECT_FALSE(ranking.rows[1].standing);
-  EXPECT_FALSE(ranking.rows[2].standing->tie);
+  EXPECT_DOUBLE_EQ(ranking.rows[2].finals_result->ratio, 2);
+  EXPECT_FALSE(ranking.rows[0].finals_result->tie);
+  EXPECT_FALSE(ranking.rows[1].finals_result);
+  EXPECT_FALSE(ranking.rows[2].finals_result->tie);
 }
 
 TEST(Ranking, OrdersAllBehindTheTiesByTheTimesThatItShows) {
@@ -137,7 +137,7 @@ TEST(Ranking, SeesASmallDifferenceThroughDriftThatIsLarger) {
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0}));
   EXPECT_EQ(ranking.loss, 0.0);
-  EXPECT_NEAR(ranking.rows[1].standing->ratio, 1.01, 1e-12);
+  EXPECT_NEAR(ranking.rows[1].finals_result->ratio, 1.01, 1e-12);
 }
 
 TEST(Ranking, GivesAShownTieToTheLowerMeshIndexAndMarksBoth) {
@@ -145,11 +145,11 @@ TEST(Ranking, GivesAShownTieToTheLowerMeshIndexAndMarksBoth) {
   const std::vector<Trial> trials = {measured(3, 1), measured(5, 1), measured(7, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{3, 7, 5}));
-  EXPECT_TRUE(ranking.rows[0].standing->tie);
-  EXPECT_TRUE(ranking.rows[1].standing->tie);
-  EXPECT_FALSE(ranking.rows[2].standing->tie);
-  EXPECT_DOUBLE_EQ(ranking.rows[0].standing->ratio, 1);
-  EXPECT_LT(ranking.rows[1].standing->ratio, 1);
+  EXPECT_TRUE(ranking.rows[0].finals_result->tie);
+  EXPECT_TRUE(ranking.rows[1].finals_result->tie);
+  EXPECT_FALSE(ranking.rows[2].finals_result->tie);
+  EXPECT_DOUBLE_EQ(ranking.rows[0].finals_result->ratio, 1);
+  EXPECT_LT(ranking.rows[1].finals_result->ratio, 1);
 }
 
 TEST(Ranking, GivesATieToTheDefault) {
@@ -167,9 +167,9 @@ TEST(Ranking, CallsWhatItCannotTellApartNoTieAndTakesTheLowestTime) {
   const std::vector<Trial> trials = {measured(3, 1), measured(7, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{7, 3}));
-  EXPECT_FALSE(ranking.rows[0].standing->tie);
-  EXPECT_FALSE(ranking.rows[1].standing->tie);
-  EXPECT_NEAR(ranking.rows[1].standing->loss.value(), 0.25, 1e-12);
+  EXPECT_FALSE(ranking.rows[0].finals_result->tie);
+  EXPECT_FALSE(ranking.rows[1].finals_result->tie);
+  EXPECT_NEAR(ranking.rows[1].finals_result->loss.value(), 0.25, 1e-12);
   EXPECT_NEAR(ranking.loss.value(), 0.25, 1e-12);
 }
 
@@ -179,7 +179,7 @@ TEST(Ranking, OrdersFinalistsByTheTimesThatItShows) {
       {steady(0, {1.3, 1.1, 1.2}), steady(1, {1.0, 1.02}), steady(2, {1.5}), finalist(3, {1.25, 1.26, 1.27})}};
   const Ranking ranking = ranked(trials, &finals);
   for (std::size_t i = 1; i < ranking.rows.size(); ++i)
-    EXPECT_GE(ranking.rows[i].standing->time.seconds, ranking.rows[i - 1].standing->time.seconds) << i;
+    EXPECT_GE(ranking.rows[i].finals_result->time.seconds, ranking.rows[i - 1].finals_result->time.seconds) << i;
 }
 
 TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
@@ -192,9 +192,9 @@ TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{0, 1}));
-  EXPECT_DOUBLE_EQ(ranking.rows[0].standing->time.seconds, 2);
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->time.seconds, 3);
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 1.5);
+  EXPECT_DOUBLE_EQ(ranking.rows[0].finals_result->time.seconds, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].finals_result->time.seconds, 3);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].finals_result->ratio, 1.5);
 }
 
 TEST(Ranking, TakesRoundsThatNobodyElseHad) {
@@ -204,7 +204,7 @@ TEST(Ranking, TakesRoundsThatNobodyElseHad) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{0, 1}));
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].finals_result->ratio, 2);
 }
 
 TEST(Ranking, PlacesAFinalistThatFailedByItsTimeInTheSweep) {
@@ -215,7 +215,7 @@ TEST(Ranking, PlacesAFinalistThatFailedByItsTimeInTheSweep) {
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 3, 2, 0}));
   EXPECT_EQ(ranking.rows[1].failed_in_finals, nullptr);
-  EXPECT_FALSE(ranking.rows[3].standing);
+  EXPECT_FALSE(ranking.rows[3].finals_result);
   ASSERT_NE(ranking.rows[3].failed_in_finals, nullptr);
   EXPECT_EQ(ranking.rows[3].failed_in_finals->message, "gone");
 }
@@ -227,7 +227,7 @@ TEST(Ranking, ShowsSpecsOfTheSameCodeBehindTheOneThatWasTimed) {
   EXPECT_EQ(order(ranking), (Order{1, 0, 3, 2}));
   EXPECT_EQ(ranking.rows[2].same_as->spec.mesh_idx, 1);
   EXPECT_EQ(ranking.rows[2].timed().spec.mesh_idx, 1);
-  EXPECT_DOUBLE_EQ(ranking.rows[2].standing->time.seconds, 2);
+  EXPECT_DOUBLE_EQ(ranking.rows[2].finals_result->time.seconds, 2);
   EXPECT_EQ(ranking.rows[3].same_as, nullptr);
 }
 
@@ -248,8 +248,8 @@ TEST(Ranking, KeepsTheOrderOfMeritIfTheObjectiveIsNotTheTime) {
   const Finals finals{{finalist(0, {1, 1, 1}), finalist(1, {1, 2, 3})}};
   const Ranking ranking = rank(trials, merits, &finals);
   EXPECT_EQ(order(ranking), (Order{1, 0}));
-  EXPECT_DOUBLE_EQ(ranking.rows[1].standing->ratio, 0.5);
-  EXPECT_FALSE(ranking.rows[1].standing->tie);
+  EXPECT_DOUBLE_EQ(ranking.rows[1].finals_result->ratio, 0.5);
+  EXPECT_FALSE(ranking.rows[1].finals_result->tie);
 }
 
 TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
@@ -261,20 +261,20 @@ TEST(Ranking, ComparesBaselinesWithTheWinnerWithoutPlacingThem) {
   const Ranking ranking = ranked(trials, &finals);
   EXPECT_EQ(order(ranking), (Order{0, 1}));
   ASSERT_EQ(ranking.baselines.size(), 2u);
-  EXPECT_DOUBLE_EQ(ranking.baselines[0].standing->ratio, 0.5);
-  EXPECT_FALSE(ranking.baselines[1].standing);
+  EXPECT_DOUBLE_EQ(ranking.baselines[0].finals_result->ratio, 0.5);
+  EXPECT_FALSE(ranking.baselines[1].finals_result);
 }
 
 TEST(Ranking, SummarizesTheRoundsOfAFinalist) {
   const Finals finals{{finalist(0, {3, 1, 2})}};
   const std::vector<Trial> trials = {measured(0, 1)};
-  const Standing standing = *ranked(trials, &finals).rows[0].standing;
-  EXPECT_DOUBLE_EQ(standing.time.seconds, 2);
-  EXPECT_DOUBLE_EQ(standing.time.interval.value().low, 1);
-  EXPECT_DOUBLE_EQ(standing.time.interval.value().high, 3);
-  EXPECT_EQ(standing.launches, 14);
+  const FinalsResult finals_result = *ranked(trials, &finals).rows[0].finals_result;
+  EXPECT_DOUBLE_EQ(finals_result.time.seconds, 2);
+  EXPECT_DOUBLE_EQ(finals_result.time.interval.value().low, 1);
+  EXPECT_DOUBLE_EQ(finals_result.time.interval.value().high, 3);
+  EXPECT_EQ(finals_result.launches, 14);
   const Finals single{{finalist(0, {3})}};
-  EXPECT_FALSE(ranked(trials, &single).rows[0].standing->time.interval) << "however many launches it had";
+  EXPECT_FALSE(ranked(trials, &single).rows[0].finals_result->time.interval) << "however many launches it had";
 }
 
 TEST(Finalists, AreTheTopAndAllWithinTheMargin) {

@@ -51,8 +51,8 @@ Summary summary_of(const std::vector<Trial>& trials) {
   return summary;
 }
 
-Standing standing(double milliseconds, double ratio, bool tie) {
-  Standing result;
+FinalsResult finals_result(double milliseconds, double ratio, bool tie) {
+  FinalsResult result;
   result.time.seconds = milliseconds / 1e3;
   result.time.interval = {milliseconds * 0.999e-3, milliseconds * 1.001e-3};
   result.launches = 50;
@@ -152,9 +152,9 @@ TEST(Report, ShowsFinalsTiesAndBaselines) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
   summary.name = "gemm";
-  summary.ranking.rows[0].standing = standing(1.0, 1, true);
-  summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
-  summary.ranking.baselines = {{entrant_of("vendor"), standing(0.9, 0.9, false)},
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, true);
+  summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, true);
+  summary.ranking.baselines = {{entrant_of("vendor"), finals_result(0.9, 0.9, false)},
                                {entrant_of("old.yaml"), std::nullopt}};
   EXPECT_EQ(table_of(summary),
             R"( mesh_idx                     name  met (ms)  iters  Arithmetic (GFLOPS/s)  +- %  x vendor  note
@@ -173,8 +173,8 @@ TEST(Report, HasNoSpreadOfASingleRound) {
   Summary summary = summary_of(trials);
   summary.columns.clear();
   summary.ranking.rows.resize(1);
-  summary.ranking.rows[0].standing = standing(1.0, 1, false);
-  summary.ranking.rows[0].standing->time.interval.reset();
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, false);
+  summary.ranking.rows[0].finals_result->time.interval.reset();
   EXPECT_NE(table_of(summary).find("  1.000000     50     -\n"), std::string::npos) << table_of(summary);
 }
 
@@ -182,7 +182,7 @@ TEST(Report, ListsBaselinesAsTheTableHasThem) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
   summary.ranking.rows.resize(1);
-  summary.ranking.baselines = {{{Spec{-1, {}}, Entrant::Kind::vendor_first, "vendor"}, standing(0.9, 0.9, false)}};
+  summary.ranking.baselines = {{{Spec{-1, {}}, Entrant::Kind::vendor_first, "vendor"}, finals_result(0.9, 0.9, false)}};
   EXPECT_EQ(listing_text(summary, {{"mesh_idx", "name", "iters", "BM"}, {}, false}),
             " mesh_idx                 name  iters   BM\n"
             "       39  BM=128/NUM_STAGES=4      7  128\n"
@@ -195,10 +195,10 @@ TEST(Report, ShowsTheOtherPowerStateWhereItWasTimed) {
   summary.name = "gemm";
   summary.columns.clear();
   summary.ranking.rows.resize(2);
-  summary.ranking.rows[0].standing = standing(1.0, 1, false);
-  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, false);
+  summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, false);
   EXPECT_EQ(table_of(summary).find("sustained"), std::string::npos);
-  summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
+  summary.ranking.rows[0].finals_result->other_state_seconds = 1.25e-3;
   EXPECT_EQ(table_of(summary), R"( mesh_idx                     name  met (ms)  iters  sustained ms  +- %
        39 gemm/BM=128/NUM_STAGES=4  1.000000     50      1.250000  0.10
        37 gemm/BM=128/NUM_STAGES=3  1.010000     50             -  0.10
@@ -255,10 +255,10 @@ TEST(Report, ShortensAndDropsColumnsInAKnownOrder) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
   summary.ranking.rows.resize(2);
-  summary.ranking.rows[0].standing = standing(1.0, 1, false);
-  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
-  summary.ranking.rows[0].standing->other_state_seconds = 1.25e-3;
-  summary.ranking.baselines = {{entrant_of("vendor"), standing(0.9, 0.9, false)}};
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, false);
+  summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, false);
+  summary.ranking.rows[0].finals_result->other_state_seconds = 1.25e-3;
+  summary.ranking.baselines = {{entrant_of("vendor"), finals_result(0.9, 0.9, false)}};
   summary.columns.push_back(measured_column("watts"));
   const auto titles = [&](int columns) {
     const std::string table = on_terminal(summary, columns);
@@ -347,8 +347,8 @@ TEST(Report, ShowsTheBestInBoldAndTiesAndFailuresInColors) {
   trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "no such tile\nin line 3", {}, {}}, 1});
   Summary summary = summary_of(trials);
   summary.verdict = {"UNDECIDED: nothing is known"};
-  summary.ranking.rows[0].standing = standing(1.0, 1, true);
-  summary.ranking.rows[1].standing = standing(1.01, 1.01, true);
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, true);
+  summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, true);
   const Failure failure;
   summary.ranking.rows[2].failed_in_finals = &failure;
   const std::string plain = result_text(summary);
@@ -407,9 +407,9 @@ TEST(Insights, TheBestWithoutAValueIsTheBestWhereverItsRowIs) {
   trials.push_back(measured(gemm_spec(40, 128, 5), 0.5));
   trials.push_back(measured(gemm_spec(7, 64, 3), 1.9688));
   Summary summary = summary_of(trials);
-  summary.ranking.rows[0].standing = standing(1.0, 1, false);
-  summary.ranking.rows[1].standing = standing(1.01, 1.01, false);
-  summary.ranking.rows[2].standing = standing(3.4, 3.4, false);  // the default, however slow
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, false);
+  summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, false);
+  summary.ranking.rows[2].finals_result = finals_result(3.4, 3.4, false);  // the default, however slow
   const Failure failure;
   for (const std::size_t i : {3U, 4U}) summary.ranking.rows.push_back({&trials[i], 1.9688e-3, std::nullopt});
   summary.ranking.rows[3].failed_in_finals = &failure;

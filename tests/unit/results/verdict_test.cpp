@@ -18,10 +18,10 @@ class VerdictTest : public testing::Test {
     }
     summary_.trials = trials_;
     summary_.varying = {"BM"};
-    for (const Trial& trial : trials_) summary_.ranking.rows.push_back({&trial, 0, Standing{}});
+    for (const Trial& trial : trials_) summary_.ranking.rows.push_back({&trial, 0, FinalsResult{}});
     for (Ranked& row : summary_.ranking.rows) {
-      row.standing->rounds = 31;
-      row.standing->loss = 0;
+      row.finals_result->rounds = 31;
+      row.finals_result->loss = 0;
     }
     set_width(0.001);
     set_loss(1, 0.004);
@@ -30,11 +30,11 @@ class VerdictTest : public testing::Test {
   }
   Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
   void set_width(double width) {
-    row(0).standing->time.seconds = 1e-3;
-    row(0).standing->time.interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
+    row(0).finals_result->time.seconds = 1e-3;
+    row(0).finals_result->time.interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
   }
   void set_loss(std::size_t i, std::optional<double> loss) {
-    row(i).standing->loss = loss;
+    row(i).finals_result->loss = loss;
     summary_.ranking.loss = loss;
   }
   void compare(std::optional<double> ratio, std::optional<Interval> interval, Change change) {
@@ -71,10 +71,10 @@ TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
 }
 
 TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
-  summary_.ranking.baselines = {{{trials_[0].spec, Entrant::Kind::baseline, "default"}, Standing{}},
-                                {entrant_of("vendor"), Standing{}}};
-  summary_.ranking.baselines[0].standing->ratio = 1.314;
-  summary_.ranking.baselines[1].standing->ratio = 0.96;
+  summary_.ranking.baselines = {{{trials_[0].spec, Entrant::Kind::baseline, "default"}, FinalsResult{}},
+                                {entrant_of("vendor"), FinalsResult{}}};
+  summary_.ranking.baselines[0].finals_result->ratio = 1.314;
+  summary_.ranking.baselines[1].finals_result->ratio = 0.96;
   EXPECT_EQ(line(1), "  1.31 times as fast as default, 0.96 times as fast as vendor; 31 rounds of finals");
   outcome_.default_spec = trials_[0].spec;
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
@@ -92,7 +92,7 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
                 "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; others may be up to 6.1 % faster",
                 "  31 rounds of finals", "  not told apart: BM=128 (spec 11), at most 6.1 %; BM=256 (spec 12)",
                 "  noise: low", "  next: the same command with --finals-budget 30s holds longer finals"}));
-  row(0).standing->rounds = 101;
+  row(0).finals_result->rounds = 101;
   EXPECT_TRUE(cli::has(verdict().lines.back(), "take any of them"));
 }
 
@@ -181,9 +181,9 @@ TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
   outcome_.finals->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
-  row(0).standing->metrics["throttle"] = 4;
+  row(0).finals_result->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");
-  row(0).standing->metrics["throttle"] = 4 + 32;
+  row(0).finals_result->metrics["throttle"] = 4 + 32;
   EXPECT_EQ(line(2), "  noise: heat slowed the device down");
 }
 

@@ -85,7 +85,7 @@ TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
   outcome_.finals = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
-  EXPECT_DOUBLE_EQ(gone.standing->time.seconds, 6);
+  EXPECT_DOUBLE_EQ(gone.finals_result->time.seconds, 6);
   EXPECT_DOUBLE_EQ(gone.objective, 6);
 }
 
