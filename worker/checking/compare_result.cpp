@@ -180,8 +180,8 @@ class ExpectedGemm {
     return gpu::decode(type, gpu::element(type, static_cast<gpu::Source>(gemm_.init), key, at));
   }
 
-  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.arrangement.rows, gemm_.m); }
-  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.arrangement.cols, gemm_.n); }
+  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.rotation.rows, gemm_.m); }
+  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.rotation.cols, gemm_.n); }
 
   const Gemm& gemm_;
   const GemmReference& reference_;
@@ -249,8 +249,8 @@ std::optional<std::string> input_damage(const std::string& buffer, const Content
 }
 
 std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
-                                        const Content& content, const void* data, const Arrangement& arrangement) {
-  const RotatedView rotated = rotated_view(gemm, index, arrangement);
+                                        const Content& content, const void* data, const Rotation& rotation) {
+  const RotatedView rotated = rotated_view(gemm, index, rotation);
   if (const auto at = first_rotated_difference(content, rotated, data)) return overwritten_text(buffer.name, *at);
   return padding_damage(buffer.name, buffer.type, data, rotated.view, content, Poison::nan);
 }

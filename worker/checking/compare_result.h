@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "checking/arrangement.h"
 #include "checking/guarded_buffer.h"
 #include "checking/inputs.h"
 #include "checking/layout.h"
 #include "checking/reference.h"
+#include "checking/rotated_inputs.h"
 
 namespace tune::worker {
 
@@ -39,10 +39,10 @@ struct TurnedSigns {
   double change(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
 };
 
-/// How the inputs of one launch differ from those that the reference was computed from: the matrices are arranged in
+/// How the inputs of one launch differ from those that the reference was computed from: the matrices are rotated in
 /// another way, and on GPUs a few signs are turned, too.
 struct Variation {
-  Arrangement arrangement = {};
+  Rotation rotation = {};
   TurnedSigns signs = {};
 };
 
@@ -69,9 +69,9 @@ std::optional<std::string> input_damage(const std::string& buffer, const Content
                                         std::int64_t count);
 
 /// Does the same for a GEMM input whose rows or columns are rotated. Precondition: a resolved problem that can be
-/// arranged.
+/// rotated.
 std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
-                                        const Content& content, const void* data, const Arrangement& arrangement);
+                                        const Content& content, const void* data, const Rotation& rotation);
 
 /// `padding of C was overwritten at element 4100`, if an element between the rows, columns or matrices of `view` is
 /// not what it was before the launch: `before`, or else the poison. Interleaved matrices have no padding.

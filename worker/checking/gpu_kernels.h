@@ -19,7 +19,7 @@ struct Scales {
   }
 };
 
-/// Lines of arrangement.h.
+/// Lines of rotated_inputs.h.
 struct Lines {
   long long matrices, lines, length, matrix_stride, line_stride, skipped, shift;
 };
@@ -31,7 +31,7 @@ struct Turns {
 };
 
 /// How the inputs of a launch differ from those that the reference was computed from. The rows and columns of the
-/// result are rotated, as by Arrangement of arrangement.h; and alpha * A * B is another because of the signs that are
+/// result are rotated, as by Rotation of rotated_inputs.h; and alpha * A * B is another because of the signs that are
 /// turned: element (row, col) of the product b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a
 /// matrix) + row, c = b * (its columns) + col. `by_row` null: no signs are.
 struct Change {

@@ -65,15 +65,14 @@ std::optional<Content> Verifier::content(std::size_t index) const {
 
 double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
   if (buffers_[index].role != Buffer::Role::in) return verify_output(index, data, pattern, variation);
-  refuse_if(damage(index, data, variation.arrangement));
+  refuse_if(damage(index, data, variation.rotation));
   return 0;
 }
 
-std::optional<std::string> Verifier::damage(std::size_t index, const void* data, const Arrangement& arrangement) const {
+std::optional<std::string> Verifier::damage(std::size_t index, const void* data, const Rotation& rotation) const {
   const Buffer& buffer = buffers_[index];
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  if (gemm && arrangement != Arrangement())
-    return input_damage(*gemm, index, buffer, *content(index), data, arrangement);
+  if (gemm && rotation != Rotation()) return input_damage(*gemm, index, buffer, *content(index), data, rotation);
   return input_damage(buffer.name, *content(index), data, buffer.count);
 }
 

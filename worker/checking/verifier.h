@@ -42,7 +42,7 @@ class Verifier {
   double verify(std::size_t buffer, const void* data, Poison pattern, const Variation& variation = {}) const;
 
  private:
-  std::optional<std::string> damage(std::size_t buffer, const void* data, const Arrangement& arrangement) const;
+  std::optional<std::string> damage(std::size_t buffer, const void* data, const Rotation& rotation) const;
   double verify_output(std::size_t buffer, const void* data, Poison pattern, const Variation& variation) const;
   void keep(std::size_t buffer, const void* data, const Variation& variation) const;
 

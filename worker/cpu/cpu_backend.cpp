@@ -179,22 +179,22 @@ void CpuBackend::require_lasting_result() {
 
 /// A setting that no kernel can foresee. Within a few launches, outputs have had all possible initial states.
 LaunchSetting CpuBackend::surprise() {
-  const bool arranged = can_be_arranged(verifier_->problem());
+  const bool rotated = can_be_rotated(verifier_->problem());
   if (states_.empty()) {
     states_ = {{Poison::nan, false, {}, 0}, {Poison::other, false, {}, 0}};
-    if (arranged) states_.push_back({Poison::nan, true, {}, 0});
+    if (rotated) states_.push_back({Poison::nan, true, {}, 0});
     std::ranges::shuffle(states_, random_);
   }
   LaunchSetting setting = states_.back();
   states_.pop_back();
   setting.addresses = random_() % KernelSharedMemory::kAddresses;
-  if (!arranged) return setting;
+  if (!rotated) return setting;
   const auto below = [this](std::int64_t size) { return static_cast<std::int64_t>(random_()) % size; };
-  setting.arrangement = draw_arrangement(std::get<Gemm>(verifier_->problem()), below);
+  setting.rotation = draw_rotation(std::get<Gemm>(verifier_->problem()), below);
   if (!setting.stale) return setting;
   const LaunchSetting& left = left_[setting.addresses % memories_.size()];
   setting.pattern = left.pattern;
-  const Arrangement &now = setting.arrangement, &before = left.arrangement;
+  const Rotation &now = setting.rotation, &before = left.rotation;
   setting.stale = now.rows != before.rows || now.cols != before.cols;
   return setting;
 }

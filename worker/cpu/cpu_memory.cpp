@@ -51,32 +51,32 @@ bool CpuMemory::is_poisoned(std::size_t buffer) const {
   return buffer >= verifier_.buffers().size() || verifier_.buffers()[buffer].role == Buffer::Role::out;
 }
 
-void CpuMemory::fill_buffer(std::size_t i, const Arrangement& arrangement) {
+void CpuMemory::fill_buffer(std::size_t i, const Rotation& rotation) {
   const auto* gemm = std::get_if<Gemm>(&verifier_.problem());
-  if (gemm && can_be_arranged(*gemm))
-    copy_rotated(size_of(verifier_.buffers()[i].type), rotated_view(*gemm, i, arrangement), originals_[i].data(),
+  if (gemm && can_be_rotated(*gemm))
+    copy_rotated(size_of(verifier_.buffers()[i].type), rotated_view(*gemm, i, rotation), originals_[i].data(),
                  buffers_[i].data());
   else
     std::memcpy(buffers_[i].data(), originals_[i].data(), originals_[i].size());
 }
 
 /// A fast look; where it says no, the verifier finds out what is wrong, if anything is.
-bool CpuMemory::is_intact_input(std::size_t i, const Arrangement& arrangement) const {
+bool CpuMemory::is_intact_input(std::size_t i, const Rotation& rotation) const {
   const Buffer& buffer = verifier_.buffers()[i];
   if (buffer.role != Buffer::Role::in) return false;
   const auto* gemm = std::get_if<Gemm>(&verifier_.problem());
-  if (!gemm || !can_be_arranged(*gemm))
+  if (!gemm || !can_be_rotated(*gemm))
     return std::memcmp(buffers_[i].data(), originals_[i].data(), originals_[i].size()) == 0;
-  const RotatedView rotated = rotated_view(*gemm, i, arrangement);
+  const RotatedView rotated = rotated_view(*gemm, i, rotation);
   const bool has_padding = rotated.view.batch * rotated.view.rows * rotated.view.cols != buffer.count;
   return !has_padding && equals_rotated(size_of(buffer.type), rotated, originals_[i].data(), buffers_[i].data());
 }
 
 void CpuMemory::prepare(const LaunchSetting& setting) {
-  const bool moved = setting.arrangement != std::exchange(arrangement_, setting.arrangement);
+  const bool moved = setting.rotation != std::exchange(rotation_, setting.rotation);
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!is_poisoned(i)) {
-      if (moved || verifier_.buffers()[i].role == Buffer::Role::inout) fill_buffer(i, setting.arrangement);
+      if (moved || verifier_.buffers()[i].role == Buffer::Role::inout) fill_buffer(i, setting.rotation);
     } else if (!setting.stale) {
       poison({buffers_[i].data(), buffers_[i].bytes()}, setting.pattern);
     }
@@ -96,8 +96,8 @@ double CpuMemory::verify(const LaunchSetting& setting) const {
     if (const auto intrusion = buffer.intrusion()) throw SpecFailure(Stage::check, *intrusion);
   double largest = 0;
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i)
-    if (!is_intact_input(i, setting.arrangement))
-      largest = std::max(largest, verifier_.verify(i, buffers_[i].data(), setting.pattern, {setting.arrangement, {}}));
+    if (!is_intact_input(i, setting.rotation))
+      largest = std::max(largest, verifier_.verify(i, buffers_[i].data(), setting.pattern, {setting.rotation, {}}));
   return largest;
 }
 

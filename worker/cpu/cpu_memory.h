@@ -11,8 +11,8 @@ namespace tune::worker {
 /// What a launch finds in memory. Every launch has another one, so that what was right in one is wrong in the next.
 struct LaunchSetting {
   Poison pattern = Poison::nan;  ///< what outputs and workspace hold
-  bool stale = false;            ///< outputs hold what the launch before left, which the arrangement makes wrong
-  Arrangement arrangement;
+  bool stale = false;            ///< outputs hold what the launch before left, which the rotation makes wrong
+  Rotation rotation;
   std::uint32_t addresses = 0;
 };
 
@@ -36,13 +36,13 @@ class CpuMemory {
 
  private:
   bool is_poisoned(std::size_t buffer) const;
-  void fill_buffer(std::size_t buffer, const Arrangement& arrangement);
-  bool is_intact_input(std::size_t buffer, const Arrangement& arrangement) const;
+  void fill_buffer(std::size_t buffer, const Rotation& rotation);
+  bool is_intact_input(std::size_t buffer, const Rotation& rotation) const;
 
   const Verifier& verifier_;
   std::vector<GuardedBuffer> buffers_;             ///< by number; then the workspace, if there is one
   std::vector<std::vector<std::byte>> originals_;  ///< of inputs as they were filled; to make them takes longer
-  Arrangement arrangement_;                        ///< that the inputs have
+  Rotation rotation_;                              ///< that the inputs have
 };
 
 }  // namespace tune::worker

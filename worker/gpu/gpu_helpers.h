@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "checking/arrangement.h"
 #include "checking/gpu_kernels.h"
 #include "checking/guarded_buffer.h"
 #include "checking/inputs.h"
 #include "checking/layout.h"
+#include "checking/rotated_inputs.h"
 #include "gpu/gpu_device.h"
 
 namespace tune::worker {

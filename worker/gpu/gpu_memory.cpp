@@ -153,7 +153,7 @@ void GpuMemory::lay(Place place) {
   place_ = place;
   turned_ = kNone;
   if (varies_)
-    arrangement_ = draw_arrangement(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
+    rotation_ = draw_rotation(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
     const auto content = verifier_.content(i);
@@ -171,7 +171,7 @@ bool GpuMemory::wander() {
 }
 
 void GpuMemory::prepare_variation() {
-  if (!can_be_arranged(verifier_.problem())) return;
+  if (!can_be_rotated(verifier_.problem())) return;
   varies_ = true;
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
   by_row_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.m), "the inputs' changes");
@@ -182,10 +182,10 @@ std::int64_t GpuMemory::below(std::int64_t count) {
   return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(count));
 }
 
-/// The matrices of a buffer as they are arranged now; all of it, if they cannot be.
+/// The matrices of a buffer as they are rotated now; all of it, if they cannot be.
 RotatedView GpuMemory::matrices(std::size_t buffer) const {
-  if (const auto* gemm = std::get_if<Gemm>(&verifier_.problem()); gemm && can_be_arranged(*gemm))
-    return rotated_view(*gemm, buffer, arrangement_);
+  if (const auto* gemm = std::get_if<Gemm>(&verifier_.problem()); gemm && can_be_rotated(*gemm))
+    return rotated_view(*gemm, buffer, rotation_);
   return whole(verifier_.buffers()[buffer].count);
 }
 
@@ -293,8 +293,8 @@ double GpuMemory::verify_outputs(Poison pattern) {
   double largest = 0;
   for (Output& output : outputs_) {
     output.comparison.data = address(buffers_[output.buffer]);
-    output.comparison.change.rows = arrangement_.rows;
-    output.comparison.change.cols = arrangement_.cols;
+    output.comparison.change.rows = rotation_.rows;
+    output.comparison.change.cols = rotation_.cols;
     const Buffer& buffer = verifier_.buffers()[output.buffer];
     GpuHelpers::Verdict verdict;
     if (verifier_.has_reference()) verdict = helpers_.compare(output.comparison);
@@ -311,7 +311,7 @@ double GpuMemory::verify_outputs(Poison pattern) {
 double GpuMemory::verify_on_host(std::size_t index, Poison pattern) const {
   std::vector<std::byte> copy(buffers_[index].bytes);
   buffers_[index].memory.copy_to(copy, start());
-  return verifier_.verify(index, copy.data(), pattern, {arrangement_, signs_on_host()});
+  return verifier_.verify(index, copy.data(), pattern, {rotation_, signs_on_host()});
 }
 
 TurnedSigns GpuMemory::signs_on_host() const {

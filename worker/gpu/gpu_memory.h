@@ -18,8 +18,8 @@ namespace tune::worker {
 ///
 /// Every launch of a GEMM has inputs of its own, whose result costs nothing to know: the signs of A and B at two values
 /// of k each are turned, which changes the result by a matrix of rank four. And wherever the buffers are laid, which is
-/// now and then elsewhere, all matrices are rotated by random amounts, as on the CPU (arrangement.h). They are made so
-/// where they lie, which takes no memory.
+/// now and then elsewhere, all matrices are rotated by random amounts, as on the CPU (rotated_inputs.h). They are made
+/// so where they lie, which takes no memory.
 class GpuMemory {
  public:
   static constexpr std::size_t kBand = 64 << 10;    ///< bytes of a guard band; keeps buffers aligned
@@ -39,7 +39,7 @@ class GpuMemory {
 
   /// Takes the memory of all buffers anew, elsewhere on the device. They have to be laid then. Throws GpuError.
   void move();
-  /// Moves all buffers to a place within their memory, and makes guard bands and inputs there, arranged anew.
+  /// Moves all buffers to a place within their memory, and makes guard bands and inputs there, rotated anew.
   void lay(Place place);
   /// At random, once in four calls: lays all buffers to the other place, once the guard bands are verified. Returns
   /// whether it did. Throws SpecFailure if a guard band was hit.
@@ -107,7 +107,7 @@ class GpuMemory {
   double largest_addend_ = 0;  ///< of a GEMM's reference
   std::mt19937_64 random_;
   bool varies_ = false;  ///< inputs do
-  Arrangement arrangement_;
+  Rotation rotation_;
   gpu::Turns turned_ = kNone;
 };
 

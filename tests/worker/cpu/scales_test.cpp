@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "checking/arrangement.h"
 #include "checking/inputs.h"
+#include "checking/rotated_inputs.h"
 #include "support/cpu_fixture.h"
 
 namespace tune::scales_test {
@@ -171,15 +171,15 @@ TEST_F(ScalesTest, ScalesOfAllSizesDiffer) {
 /// Rows and columns that share a scale stay together; the last block of k, if it is no whole one, stays the last.
 TEST_F(ScalesTest, RotationsKeepBlocksTogether) {
   const auto largest = [](const Case& each) {
-    return worker::draw_arrangement(gemm_of(each), [](std::int64_t n) { return n - 1; });
+    return worker::draw_rotation(gemm_of(each), [](std::int64_t n) { return n - 1; });
   };
   using enum Scale;
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 512, 384}), (worker::Arrangement{19, 384, 256}));
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 300, 400}), (worker::Arrangement{19, 0, 0}));
-  EXPECT_EQ(largest({of_128x128, of_128, "", 256, 300, 384}), (worker::Arrangement{128, 299, 256}));
-  EXPECT_EQ(largest({line, line, "", 20, 300, 400}), (worker::Arrangement{19, 299, 399}));
-  EXPECT_EQ(largest({tensor, tensor, "", 20, 300, 400}), (worker::Arrangement{19, 299, 399}));
-  EXPECT_EQ(largest({of_128x128, of_128x128, "", 20, 100, 128}), (worker::Arrangement{19, 99, 127}));
+  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 512, 384}), (worker::Rotation{19, 384, 256}));
+  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 300, 400}), (worker::Rotation{19, 0, 0}));
+  EXPECT_EQ(largest({of_128x128, of_128, "", 256, 300, 384}), (worker::Rotation{128, 299, 256}));
+  EXPECT_EQ(largest({line, line, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
+  EXPECT_EQ(largest({tensor, tensor, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
+  EXPECT_EQ(largest({of_128x128, of_128x128, "", 20, 100, 128}), (worker::Rotation{19, 99, 127}));
 }
 
 TEST_F(ScalesTest, TheyLieAsCublasltHasThem) {

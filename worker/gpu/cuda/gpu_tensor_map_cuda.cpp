@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "backend.h"
-#include "checking/arrangement.h"
 #include "checking/layout.h"
+#include "checking/rotated_inputs.h"
 #include "gpu/gpu_tensor_map.h"
 
 namespace tune::worker {

@@ -12,17 +12,17 @@ namespace tune::worker {
 /// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
 /// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
 /// are rotated by `depth`, which changes the order of the sum alone. Scales go with the elements that they are for.
-struct Arrangement {
+struct Rotation {
   std::int64_t rows = 0, cols = 0, depth = 0;
-  bool operator==(const Arrangement&) const = default;
+  bool operator==(const Rotation&) const = default;
 };
 
 /// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
-bool can_be_arranged(const Problem& problem);
+bool can_be_rotated(const Problem& problem);
 
 /// One at random: below(n) is a number of [0, n). Elements that share a scale stay together, so that the last ones, if
 /// they are fewer, keep all where they are. So do columns with swiglu: those of one element of C are n apart.
-Arrangement draw_arrangement(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);
+Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);
 
 /// A buffer's matrices, and how they are rotated themselves.
 struct RotatedView {
@@ -43,8 +43,8 @@ struct Lines {
 
 Lines lines_of(const RotatedView& rotated);
 
-/// The view of the buffer with this number. Precondition: a resolved problem that can be arranged.
-RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement);
+/// The view of the buffer with this number. Precondition: a resolved problem that can be rotated.
+RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation);
 
 /// Copies the matrices from a buffer in which they are not rotated. The padding between them is left as it is.
 void copy_rotated(std::int64_t element_bytes, const RotatedView& rotated, const void* original, void* data);

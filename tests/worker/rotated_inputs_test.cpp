@@ -1,4 +1,4 @@
-#include "checking/arrangement.h"
+#include "checking/rotated_inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "checking/compare_result.h"
 #include "checking/reference.h"
 
-namespace tune::arrangement_test {
+namespace tune::rotated_inputs_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 5;
@@ -32,20 +32,20 @@ worker::Content content_of(const Gemm& gemm, std::size_t buffer) {
   return {b.type, b.init, kSeed, buffer};
 }
 
-/// A buffer in an arrangement.
-std::vector<float> arranged(const Gemm& gemm, std::size_t buffer, const worker::Arrangement& arrangement) {
+/// A buffer in a rotation.
+std::vector<float> rotated(const Gemm& gemm, std::size_t buffer, const worker::Rotation& rotation) {
   std::vector<float> data(static_cast<std::size_t>(worker::buffers_of(gemm)[buffer].count));
   worker::fill(content_of(gemm, buffer), data.data(), worker::buffers_of(gemm)[buffer].count);
   const std::vector<float> original = data;
-  const worker::RotatedView rotated = worker::rotated_view(gemm, buffer, arrangement);
+  const worker::RotatedView rotated = worker::rotated_view(gemm, buffer, rotation);
   worker::copy_rotated(sizeof(float), rotated, original.data(), data.data());
   return data;
 }
 
-/// What a right kernel makes of an arrangement.
-std::vector<float> multiplied(const Gemm& g, const worker::Arrangement& arrangement) {
-  const auto a = arranged(g, 0, arrangement), b = arranged(g, 1, arrangement), bias = arranged(g, 3, arrangement);
-  auto c = arranged(g, 2, arrangement);
+/// What a right kernel makes of a rotation.
+std::vector<float> multiplied(const Gemm& g, const worker::Rotation& rotation) {
+  const auto a = rotated(g, 0, rotation), b = rotated(g, 1, rotation), bias = rotated(g, 3, rotation);
+  auto c = rotated(g, 2, rotation);
   const auto at = [](const worker::MatrixView& view, std::int64_t batch, std::int64_t row, std::int64_t col) {
     return static_cast<std::size_t>(view.offset(batch, row, col));
   };
@@ -61,26 +61,26 @@ std::vector<float> multiplied(const Gemm& g, const worker::Arrangement& arrangem
   return c;
 }
 
-TEST(Arrangement, HasTheResultThatTheReferenceSays) {
+TEST(Rotation, HasTheResultThatTheReferenceSays) {
   const Gemm gemm = small_gemm();
   const auto values = worker::compute_reference(gemm, kSeed);
   const worker::GemmReference reference(gemm, values, kSeed);
-  for (const worker::Arrangement arrangement : {worker::Arrangement{}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 6, 5}}) {
-    const auto c = multiplied(gemm, arrangement);
-    EXPECT_EQ(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan, {arrangement, {}}).wrong, 0)
-        << arrangement.rows << " " << arrangement.cols << " " << arrangement.depth;
-    if (arrangement.rows != 0 || arrangement.cols != 0) {
+  for (const worker::Rotation rotation : {worker::Rotation{}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {4, 6, 5}}) {
+    const auto c = multiplied(gemm, rotation);
+    EXPECT_EQ(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan, {rotation, {}}).wrong, 0)
+        << rotation.rows << " " << rotation.cols << " " << rotation.depth;
+    if (rotation.rows != 0 || rotation.cols != 0) {
       EXPECT_GT(worker::compare_gemm(gemm, c.data(), reference, worker::Poison::nan).wrong, 0);
     }
   }
 }
 
-TEST(Arrangement, EveryChangeOfAnInputIsFound) {
+TEST(Rotation, EveryChangeOfAnInputIsFound) {
   const Gemm gemm = small_gemm();
-  const worker::Arrangement arrangement{2, 3, 4};
+  const worker::Rotation rotation{2, 3, 4};
   const Buffer buffer = worker::buffers_of(gemm)[0];
-  auto a = arranged(gemm, 0, arrangement);
-  const auto damage = [&] { return worker::input_damage(gemm, 0, buffer, content_of(gemm, 0), a.data(), arrangement); };
+  auto a = rotated(gemm, 0, rotation);
+  const auto damage = [&] { return worker::input_damage(gemm, 0, buffer, content_of(gemm, 0), a.data(), rotation); };
   EXPECT_EQ(damage(), std::nullopt);
   const float before = std::exchange(a[10], 42.0F);
   EXPECT_EQ(damage(), "input A was overwritten at element 10");
@@ -89,13 +89,13 @@ TEST(Arrangement, EveryChangeOfAnInputIsFound) {
   EXPECT_EQ(damage(), "padding of A was overwritten at element 7");
 }
 
-TEST(Arrangement, IsNotForMatricesThatShareElements) {
+TEST(Rotation, IsNotForMatricesThatShareElements) {
   Gemm gemm = small_gemm();
-  EXPECT_TRUE(worker::can_be_arranged(gemm));
+  EXPECT_TRUE(worker::can_be_rotated(gemm));
   gemm.stride_a = 3;
-  EXPECT_FALSE(worker::can_be_arranged(gemm));
-  EXPECT_FALSE(worker::can_be_arranged(Custom()));
+  EXPECT_FALSE(worker::can_be_rotated(gemm));
+  EXPECT_FALSE(worker::can_be_rotated(Custom()));
 }
 
 }  // namespace
-}  // namespace tune::arrangement_test
+}  // namespace tune::rotated_inputs_test

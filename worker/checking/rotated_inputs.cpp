@@ -1,4 +1,4 @@
-#include "checking/arrangement.h"
+#include "checking/rotated_inputs.h"
 
 #include <algorithm>
 #include <atomic>
@@ -44,13 +44,13 @@ void for_each_run(const RotatedView& rotated, const Part& part) {
 
 }  // namespace
 
-bool can_be_arranged(const Problem& problem) {
+bool can_be_rotated(const Problem& problem) {
   const auto* gemm = std::get_if<Gemm>(&problem);
   return gemm && !matrices_overlap(view_a(*gemm)) && !matrices_overlap(view_b(*gemm)) &&
          !matrices_overlap(view_c(*gemm));
 }
 
-Arrangement draw_arrangement(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below) {
+Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below) {
   const ScaleGrid a = gemm.scales_of_a(), b = gemm.scales_of_b();
   // Where all share one scale, each may go anywhere.
   const auto together = [](std::int64_t size, std::int64_t count) { return count < size ? count : 1; };
@@ -70,8 +70,8 @@ Lines lines_of(const RotatedView& rotated) {
   return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows};
 }
 
-RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Arrangement& arrangement) {
-  const auto& [rows, cols, depth] = arrangement;
+RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation) {
+  const auto& [rows, cols, depth] = rotation;
   switch (buffer) {
     case kNumberOfA:
       return {view_a(gemm), rows, depth};
