@@ -141,8 +141,10 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
   return std::nullopt;
 }
 
-std::int64_t rotated(std::int64_t index, std::int64_t by, std::int64_t size) {
-  return index + by < size ? index + by : index + by - size;
+/// The index of what has taken the place `index`, where the first `moving` are rotated.
+std::int64_t rotated(std::int64_t index, std::int64_t by, std::int64_t moving) {
+  if (index >= moving) return index;
+  return index + by < moving ? index + by : index + by - moving;
 }
 
 /// What elements of a GEMM's C are in a launch whose inputs varied.
@@ -152,6 +154,7 @@ class ExpectedGemm {
       : gemm_(gemm),
         reference_(reference),
         variation_(variation),
+        moving_(moving_in_rotations(gemm)),
         tolerance_(tolerance_of(gemm, reference.largest_addend)),
         epilogue_(static_cast<gpu::Epilogue>(gemm.epilogue)) {}
 
@@ -180,12 +183,13 @@ class ExpectedGemm {
     return gpu::decode(type, gpu::element(type, static_cast<gpu::Source>(gemm_.init), key, at));
   }
 
-  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.rotation.rows, gemm_.m); }
-  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.rotation.cols, gemm_.n); }
+  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.rotation.rows, moving_.rows); }
+  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.rotation.cols, moving_.cols); }
 
   const Gemm& gemm_;
   const GemmReference& reference_;
   const Variation& variation_;
+  Moving moving_;
   gpu::Tolerance tolerance_;
   gpu::Epilogue epilogue_;
 };

@@ -53,8 +53,10 @@ __device__ double larger(double x, double y) { return fmax(x, y); }
 
 namespace {
 
-__device__ long long rotated(long long index, long long by, long long size) {
-  return index + by < size ? index + by : index + by - size;
+/// The index of what has taken the place `index`, where the first `moving` are rotated.
+__device__ long long rotated(long long index, long long by, long long moving) {
+  if (index >= moving) return index;
+  return index + by < moving ? index + by : index + by - moving;
 }
 
 __device__ long long own_index(unsigned block, unsigned threads, unsigned thread) {
@@ -70,9 +72,10 @@ __device__ void for_each(const Lines& all, const Part& part) {
   for (long long matrix = blockIdx.z; matrix < all.matrices; matrix += gridDim.z)
     for (long long line = own_index(blockIdx.y, blockDim.y, threadIdx.y); line < all.lines; line += down) {
       const long long to = matrix * all.matrix_stride + line * all.line_stride;
-      const long long from = matrix * all.matrix_stride + rotated(line, all.skipped, all.lines) * all.line_stride;
+      const long long from =
+          matrix * all.matrix_stride + rotated(line, all.skipped, all.moving_lines) * all.line_stride;
       for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += across)
-        part(static_cast<Bits>(to + i), static_cast<Bits>(from + rotated(i, all.shift, all.length)));
+        part(static_cast<Bits>(to + i), static_cast<Bits>(from + rotated(i, all.shift, all.moving)));
     }
 }
 
@@ -128,15 +131,6 @@ extern "C" __global__ void tune_padding(Element type, Source source, Bits key, d
   }
 }
 
-namespace {
-
-/// The index among all columns or rows of a matrix' one that a launch has at `index`.
-__device__ long long there(long long matrix, long long index, long long by, long long size) {
-  return matrix * size + rotated(index, by, size);
-}
-
-}  // namespace
-
 /// `reference` is tight and row-major, of as many columns as the product has; without norms (null) they count as 0.
 /// Blocks share the columns (x), the rows (y) and the matrices (z).
 extern "C" __global__ void tune_compare(Element type, const void* data, View view, const double* reference,
@@ -148,7 +142,7 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
   Bits wrong = 0;
   for (long long batch = blockIdx.z; batch < view.batch; batch += gridDim.z)
     for (long long row = blockIdx.y; row < view.rows; row += gridDim.y) {
-      const long long line = there(batch, row, change.rows, view.rows);
+      const long long line = batch * view.rows + rotated(row, change.rows, change.moving_rows);
       const double row_norm = row_norms ? row_norms[line] : 0;
       const double* const by_row = change.by_row ? change.by_row + kTurns * (batch * view.rows + row) : nullptr;
       const auto product = [&](long long col, long long col_there) -> Estimate {
@@ -160,7 +154,7 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
         return before_epilogue(tolerance, value, row_norms ? row_norm * col_norms[batch * columns + col_there] : 0);
       };
       for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
-        const long long from = rotated(col, change.cols, view.cols);
+        const long long from = rotated(col, change.cols, change.moving_cols);
         const Estimate up = swiglu ? product(view.cols + col, view.cols + from) : Estimate{0, 0};
         double residual = 0;
         if (finish.has_residual) {

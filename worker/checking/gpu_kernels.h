@@ -21,7 +21,7 @@ struct Scales {
 
 /// Lines of rotated_inputs.h.
 struct Lines {
-  long long matrices, lines, length, matrix_stride, line_stride, skipped, shift;
+  long long matrices, lines, length, matrix_stride, line_stride, skipped, shift, moving_lines, moving;
 };
 
 /// Values of k at which the signs of A or of B are turned, all different; a negative one stands for none.
@@ -35,7 +35,7 @@ struct Turns {
 /// turned: element (row, col) of the product b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a
 /// matrix) + row, c = b * (its columns) + col. `by_row` null: no signs are.
 struct Change {
-  long long rows, cols;
+  long long rows, cols, moving_rows, moving_cols;
   const double *by_row, *by_col;
 };
 

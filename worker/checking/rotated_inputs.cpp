@@ -35,11 +35,29 @@ void for_each_run(const RotatedView& rotated, const Part& part) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const std::int64_t matrix = i / all.lines * all.matrix_stride, line = i % all.lines;
                    const std::int64_t to = matrix + line * all.line_stride;
-                   const std::int64_t from = matrix + (line + all.skipped) % all.lines * all.line_stride;
-                   part(to, from + all.shift, all.length - all.shift);
-                   if (all.shift > 0) part(to + all.length - all.shift, from, all.shift);
+                   const std::int64_t there = line < all.moving_lines ? (line + all.skipped) % all.moving_lines : line;
+                   const std::int64_t from = matrix + there * all.line_stride, staying = all.length - all.moving;
+                   if (all.shift == 0) {
+                     part(to, from, all.length);
+                     continue;
+                   }
+                   part(to, from + all.shift, all.moving - all.shift);
+                   part(to + all.moving - all.shift, from, all.shift);
+                   if (staying > 0) part(to + all.moving, from + all.moving, staying);
                  }
                });
+}
+
+/// How many neighbours share a scale: 1 where all of them do, so that each may go anywhere.
+struct Together {
+  std::int64_t rows, cols, depth;
+};
+
+Together together_of(const Gemm& gemm) {
+  const ScaleGrid a = gemm.scales_of_a(), b = gemm.scales_of_b();
+  const auto together = [](std::int64_t size, std::int64_t count) { return count < size ? count : 1; };
+  return {together(gemm.m, a.lines), together(gemm.n, b.lines),
+          std::max(together(gemm.k, a.depth), together(gemm.k, b.depth))};
 }
 
 }  // namespace
@@ -50,43 +68,53 @@ bool can_be_rotated(const Problem& problem) {
          !matrices_overlap(view_c(*gemm));
 }
 
+Moving moving_in_rotations(const Gemm& gemm) {
+  const auto moving = [](std::int64_t size, std::int64_t together) { return size - size % together; };
+  const Together together = together_of(gemm);
+  return {moving(gemm.m, together.rows), moving(gemm.n, together.cols), moving(gemm.k, together.depth)};
+}
+
+// Of those that share the only scale of all that move, each may go anywhere.
 Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below) {
-  const ScaleGrid a = gemm.scales_of_a(), b = gemm.scales_of_b();
-  // Where all share one scale, each may go anywhere.
-  const auto together = [](std::int64_t size, std::int64_t count) { return count < size ? count : 1; };
+  const Together together = together_of(gemm);
+  const Moving moving = moving_in_rotations(gemm);
   const auto rotation = [&](std::int64_t size, std::int64_t part) {
-    return size % part == 0 ? part * below(size / part) : 0;
+    return size > part ? part * below(size / part) : below(size);
   };
-  return {rotation(gemm.m, together(gemm.m, a.lines)),
-          gemm.epilogue == Epilogue::swiglu ? 0 : rotation(gemm.n, together(gemm.n, b.lines)),
-          rotation(gemm.k, std::max(together(gemm.k, a.depth), together(gemm.k, b.depth)))};
+  return {rotation(moving.rows, together.rows),
+          gemm.epilogue == Epilogue::swiglu ? 0 : rotation(moving.cols, together.cols),
+          rotation(moving.depth, together.depth)};
 }
 
 // A single column whose elements are neighbours is one line, too.
 Lines lines_of(const RotatedView& rotated) {
-  const auto& [view, rows, cols] = rotated;
+  const auto& [view, rows, cols, moving_rows, moving_cols] = rotated;
   if (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1))
-    return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, rows, cols};
-  return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows};
+    return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, rows, cols, moving_rows, moving_cols};
+  return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows, moving_cols, moving_rows};
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation) {
   const auto& [rows, cols, depth] = rotation;
+  const Moving moving = moving_in_rotations(gemm);
+  const RotatedView c = {view_c(gemm), rows, cols, moving.rows, moving.cols};
   switch (buffer) {
     case kNumberOfA:
-      return {view_a(gemm), rows, depth};
+      return {view_a(gemm), rows, depth, moving.rows, moving.depth};
     case kNumberOfB:
-      return {view_b(gemm), depth, cols};
+      return {view_b(gemm), depth, cols, moving.depth, moving.cols};
     case kNumberOfC:
-      return {view_c(gemm), rows, cols};
+      return c;
     default:
-      if (gemm.residual && buffer == number_of_residual(gemm)) return {view_c(gemm), rows, cols};
+      if (gemm.residual && buffer == number_of_residual(gemm)) return c;
       if (buffer >= number_of_scale_a(gemm)) {
-        const bool of_a = buffer < number_of_scale_b(gemm);
-        const ScaleView scales = of_a ? scales_of_a(gemm) : scales_of_b(gemm);
-        return {scales.view, (of_a ? rows : depth) / scales.rows, (of_a ? depth : cols) / scales.cols};
+        const RotatedView of = rotated_view(gemm, buffer < number_of_scale_b(gemm) ? kNumberOfA : kNumberOfB, rotation);
+        const ScaleView scales = buffer < number_of_scale_b(gemm) ? scales_of_a(gemm) : scales_of_b(gemm);
+        return {scales.view, of.rows / scales.rows, of.cols / scales.cols, of.moving_rows / scales.rows,
+                of.moving_cols / scales.cols};
       }
-      return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0};
+      return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0, moving.rows,
+              moving.cols};
   }
 }
 

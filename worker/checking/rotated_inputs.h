@@ -10,35 +10,45 @@ namespace tune::worker {
 
 /// Another GEMM with the same numbers at other places, whose result is known without another reference. The rows of A
 /// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
-/// the result is what (i + rows, j + cols) is otherwise, both taken modulo the size. The columns of A and the rows of B
-/// are rotated by `depth`, which changes the order of the sum alone. Scales go with the elements that they are for.
+/// the result is what (i + rows, j + cols) is otherwise, both taken modulo the number of those that move. The columns
+/// of A and the rows of B are rotated by `depth`, which changes the order of the sum alone. Scales go with the elements
+/// that they are for.
 struct Rotation {
   std::int64_t rows = 0, cols = 0, depth = 0;
   bool operator==(const Rotation&) const = default;
 };
 
+/// How many rows of A, columns of B and elements of the sum move in a rotation: all but the last ones that share a
+/// scale, if they are fewer than those before.
+struct Moving {
+  std::int64_t rows = 0, cols = 0, depth = 0;
+};
+Moving moving_in_rotations(const Gemm& gemm);
+
 /// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
 bool can_be_rotated(const Problem& problem);
 
-/// One at random: below(n) is a number of [0, n). Elements that share a scale stay together, so that the last ones, if
-/// they are fewer, keep all where they are. So do columns with swiglu: those of one element of C are n apart.
+/// One at random: below(n) is a number of [0, n). Elements that share a scale stay together. Columns stay where they
+/// are with swiglu: those of one element of C are n apart.
 Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);
 
 /// A buffer's matrices, and how they are rotated themselves.
 struct RotatedView {
   MatrixView view;
   std::int64_t rows = 0, cols = 0;
+  std::int64_t moving_rows = 0, moving_cols = 0;  ///< the others, behind them, stay where they are
 };
 
 /// All of a buffer as it is.
 inline RotatedView whole(std::int64_t count) { return {{1, 1, count, 0, count, 1}}; }
 
 /// Matrices that are rotated, as lines of elements that are neighbours in memory: element i of a line is what is
-/// otherwise element i + shift of the line that is `skipped` further on, modulo the length and the number of lines.
+/// otherwise element i + shift of the line that is `skipped` further on, modulo the numbers of those that move.
 struct Lines {
   std::int64_t matrices = 1, lines = 0, length = 0;  ///< lines of each matrix
   std::int64_t matrix_stride = 0, line_stride = 0;
   std::int64_t skipped = 0, shift = 0;
+  std::int64_t moving_lines = 0, moving = 0;
 };
 
 Lines lines_of(const RotatedView& rotated);

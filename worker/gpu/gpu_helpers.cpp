@@ -46,8 +46,8 @@ gpu::Scales device_scales(const GpuHelpers::Operand& matrix) {
 }
 
 gpu::Lines device_lines(const Lines& lines) {
-  return {lines.matrices,    lines.lines,   lines.length, lines.matrix_stride,
-          lines.line_stride, lines.skipped, lines.shift};
+  return {lines.matrices, lines.lines, lines.length,       lines.matrix_stride, lines.line_stride,
+          lines.skipped,  lines.shift, lines.moving_lines, lines.moving};
 }
 
 /// As many as it takes for one thread each, but no more than that.

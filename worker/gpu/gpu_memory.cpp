@@ -115,7 +115,10 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
                      generator::key(seed_of_inputs_, number_of_residual(*gemm))};
     result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->columns());
     result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);
-    if (varies_) result.change = {0, 0, by_row_.as<const double>(), by_col_.as<const double>()};
+    const Moving moving = moving_in_rotations(*gemm);
+    result.change = {0, 0, moving.rows, moving.cols, nullptr, nullptr};
+    if (varies_) result.change.by_row = by_row_.as<const double>();
+    if (varies_) result.change.by_col = by_col_.as<const double>();
     return result;
   }
   const std::span<const double> values = verifier_.reference_of(index);

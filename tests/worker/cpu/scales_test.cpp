@@ -1,7 +1,6 @@
 // Products of fp8 matrices with scales: right kernels are right in every launch, and each mistake is found.
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -137,6 +136,11 @@ TEST_F(ScalesTest, EveryMistakeIsFound) {
   faults.push_back({of_128x128, of_128, "kNextColumn"});
   faults.push_back({line, line, "kRoundedBefore", 64, 300, 128});
   faults.push_back({of_128, of_128x128, "kRoundedBefore", 20, 300, 400, Type::e4m3, Type::f32});
+  // What is kept of the first launch is wrong in later ones, whatever is left over of whole blocks.
+  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 200, 200, 400});
+  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 300, 300, 400});
+  faults.push_back({of_128, of_128x128, "kFirstProductAlways", 1, 2112, 128});
+  faults.push_back({of_128, of_128x128, "kFirstBAlways", 64, 300, 400});
   for (Case each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
@@ -151,13 +155,12 @@ TEST_F(ScalesTest, InLongSumsOneBlockShows) {
 }
 
 /// None is near 1, so that one that is left out shows, and neighbours in memory differ.
-TEST_F(ScalesTest, ScalesOfAllSizesDiffer) {
+TEST_F(ScalesTest, NeighboursDifferAndNoneIsNearOne) {
   const Gemm gemm = gemm_of({Scale::of_128, Scale::of_128x128, "", 64, 512, 1024});
   for (const std::size_t buffer : {worker::number_of_scale_a(gemm), worker::number_of_scale_b(gemm)}) {
     const std::int64_t count = worker::buffers_of(gemm)[buffer].count;
     std::vector<double> scales(static_cast<std::size_t>(count));
     worker::generate(worker::content_of(gemm, buffer, 7), 0, count, scales.data());
-    EXPECT_EQ(std::set(scales.begin(), scales.end()).size(), scales.size());
     for (std::size_t i = 0; i < scales.size(); ++i) {
       EXPECT_GE(scales[i], 0.5);
       EXPECT_LT(scales[i], 2);
@@ -168,14 +171,15 @@ TEST_F(ScalesTest, ScalesOfAllSizesDiffer) {
   }
 }
 
-/// Rows and columns that share a scale stay together; the last block of k, if it is no whole one, stays the last.
+/// What shares a scale stays together; the last block, if it is no whole one, stays where it is.
 TEST_F(ScalesTest, RotationsKeepBlocksTogether) {
   const auto largest = [](const Case& each) {
     return worker::draw_rotation(gemm_of(each), [](std::int64_t n) { return n - 1; });
   };
   using enum Scale;
   EXPECT_EQ(largest({of_128, of_128x128, "", 20, 512, 384}), (worker::Rotation{19, 384, 256}));
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 300, 400}), (worker::Rotation{19, 0, 0}));
+  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 300, 400}), (worker::Rotation{19, 128, 256}));
+  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 200, 200}), (worker::Rotation{19, 127, 127})) << "within the block";
   EXPECT_EQ(largest({of_128x128, of_128, "", 256, 300, 384}), (worker::Rotation{128, 299, 256}));
   EXPECT_EQ(largest({line, line, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
   EXPECT_EQ(largest({tensor, tensor, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
