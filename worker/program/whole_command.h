@@ -7,9 +7,9 @@
 
 namespace tune::worker {
 
-/// The seconds of the run without those in which it visibly waited for a core that other programs had. Of a command of
-/// one thread at a time that is exact. One that computes in several at once has no less than all of them computed, up
-/// to the seconds that passed.
+/// The seconds of the run without those in which its first thread visibly waited for a core, but no less than all its
+/// threads computed, up to the seconds that passed. Of a command of one thread that is what it takes alone. Processes
+/// for which it does not wait count as other programs.
 double seconds_with_a_core(const platform::ResourceUse& use);
 
 /// Times a command as a whole, with all that it prints discarded: how often it is run, and what becomes of the times

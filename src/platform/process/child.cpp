@@ -67,8 +67,6 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-double delay_of_this_thread() { return RunDelay("/proc/thread-self/schedstat").seconds(); }
-
 double cpu_seconds_of_this_process() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -147,7 +145,6 @@ void Child::start(const Command& command) {
   // That pipe again: another thread has taken a descriptor since.
   if (process.id() <= 1) cannot_start(program, why_not_started(EMFILE));
   started = StartedChild(process.id());
-  our_delay = delay_of_this_thread();
   in.assign(to_in.write.release());
   out.assign(from_out.read.release());
   err.assign(from_err.read.release());
@@ -166,7 +163,7 @@ std::vector<std::string> Child::take_lines(std::string_view text) {
   return lines;
 }
 
-void Child::take_status() {
+void Child::take_status(double our_delay) {
   int status = 0;
   rusage taken{};
   const double its_delay = RunDelay(fmt::format("/proc/{}/schedstat", process.id())).seconds();
@@ -175,7 +172,7 @@ void Child::take_status() {
   use.user_seconds = seconds_of(taken.ru_utime);
   use.system_seconds = seconds_of(taken.ru_stime);
   use.cpu_seconds = use.user_seconds + use.system_seconds - begun.taken().cpu_seconds;
-  use.waited_seconds = its_delay - begun.taken().waited_seconds + delay_of_this_thread() - our_delay;
+  use.waited_seconds = its_delay - begun.taken().waited_seconds + our_delay;
   use.peak_bytes = taken.ru_maxrss * 1024;
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

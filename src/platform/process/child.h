@@ -33,7 +33,6 @@ struct Child {
   BoundedLog captured;
   Exit exit;
   StartStamp begun;
-  double our_delay = 0;  ///< RunDelay of this thread when it was started
   ResourceUse use;
   bool killed = false;
   bool reaped = false;
@@ -57,8 +56,9 @@ struct Child {
   void start(const Command& command);
   /// Takes what it wrote to stdout; the lines that are complete with it.
   std::vector<std::string> take_lines(std::string_view text);
-  /// Reaps it, which has ended, and keeps how it ended and what it took.
-  void take_status();
+  /// Reaps it, which has ended, and keeps how it ended and what it took; `our_delay`: how many seconds we waited for a
+  /// core when we were to see that.
+  void take_status(double our_delay);
 
   /// It is in no group of its own if it has joined another one. A child that shares our group is killed alone.
   void send_kill() const {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "platform/process/child.h"
+#include "platform/process/run_delay.h"
 
 namespace tune::platform {
 namespace {
@@ -37,6 +38,7 @@ struct Processes::Impl {
   std::vector<StartedChild> given_up;  ///< what could not be killed is not waited for again
   std::map<Id, std::unique_ptr<Child>> children;
   std::deque<Event> ready;
+  double delay_when_asleep = 0;  ///< RunDelay of this thread when it last had nothing to do
   Id next_id = 1;
 
   explicit Impl(bool catch_signals) {
@@ -130,7 +132,7 @@ struct Processes::Impl {
     child.use.seconds = child.begun.seconds_until(Clock::now());
     // The leader is still a zombie, so its group's number cannot have been given to anyone else yet.
     child.send_kill();
-    child.take_status();
+    child.take_status(delay_of_this_thread() - delay_when_asleep);
     child.reaped = true;
     child.started = {};
     child.deadline.cancel();
@@ -289,6 +291,7 @@ void Processes::kill(Id id) {
 std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point> until) {
   impl_->io.restart();
   while (impl_->ready.empty()) {
+    impl_->delay_when_asleep = delay_of_this_thread();
     if (!until)
       impl_->io.run_one();
     else if (impl_->io.run_one_until(*until) == 0)

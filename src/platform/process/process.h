@@ -29,7 +29,7 @@ struct ResourceUse {
   double seconds = 0;  ///< from the start of its program to its end; with Command::awaits_all, to that of the others
   double user_seconds = 0, system_seconds = 0;
   double cpu_seconds = 0;         ///< user and system time since its program began
-  double waited_seconds = 0;      ///< for a core: the first thread of its first process, and we before we saw its end
+  double waited_seconds = 0;      ///< for a core: the first thread of its first process, and we when it had ended
   std::int64_t peak_bytes = 0;    ///< of resident memory: the most that one process had
   std::string left_running = {};  ///< with Command::awaits_all: the name of a process that did not end with it
 };

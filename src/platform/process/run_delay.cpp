@@ -25,6 +25,8 @@ std::uint64_t RunDelay::nanoseconds() const {
   return waiting;
 }
 
+double delay_of_this_thread() { return RunDelay("/proc/thread-self/schedstat").seconds(); }
+
 // Threads come and go seldom, and the number of links of the folder tells how many there are.
 void ThreadDelays::list() {
   struct stat status {};

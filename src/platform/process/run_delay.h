@@ -25,6 +25,9 @@ class RunDelay {
   Descriptor file_;
 };
 
+/// RunDelay of the thread that calls it, in seconds.
+double delay_of_this_thread();
+
 /// How long the threads of a process have had to wait for a core, each by itself.
 class ThreadDelays {
  public:
