@@ -135,9 +135,10 @@ std::string version_of_chosen_compiler() {
         fmt::format("HIPCXX: {} --version: {}", chosen_compiler().front(), platform::to_text(finished.exit)));
   const std::vector<std::string> command = chosen_compiler();
   std::istringstream lines(finished.output);
-  std::string version;  // hipcc has a line of its own before that of its clang
-  for (std::string line; std::getline(lines, line);)
-    if (line.find("version") != line.npos) version += (version.empty() ? "" : ", ") + line;
+  std::string version;
+  std::getline(lines, version);
+  for (std::string line; std::getline(lines, line);)  // hipcc says its own first
+    if (line.find("clang version") != line.npos) version += ", " + line;
   if (command.size() == 1) return version;
   return fmt::format("{} ({})", version, fmt::join(command.begin() + 1, command.end(), " "));
 }
