@@ -20,7 +20,7 @@ std::vector<double> matrix_values(const Gemm& gemm, std::uint64_t seed, std::siz
   return values;
 }
 
-/// Multiplies the elements of a matrix by their scales, which are f32s and leave products of fp8 exact.
+/// Multiplies the elements of a matrix by their scales.
 void apply_scales(const Gemm& gemm, std::uint64_t seed, std::size_t buffer, const ScaleView& scales,
                   const MatrixView& view, std::vector<double>& values) {
   if (scales.view.rows == 0) return;
