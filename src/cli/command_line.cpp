@@ -168,6 +168,8 @@ class CommandLine {
       for (const std::string& name : option.names)
         if (name.starts_with(kDashes)) known.push_back(name);
     const std::vector<std::string> unknown = app_.remaining(true);
+    if (!unknown.empty() && unknown.front() == "--continue" && &entry == &entries_.front())
+      return "; the same command continues where the last run stopped, without an option";
     const std::string nearest =
         unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
     const std::string name = &entry == &entries_.front() ? "" : entry.text->name + " ";

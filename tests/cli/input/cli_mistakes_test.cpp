@@ -319,6 +319,12 @@ TEST_F(Mistakes, AMisspelledOptionIsCorrected) {
             "tune: error: The following argument was not expected: --tunee, did you mean '--tune'?\n");
 }
 
+TEST_F(Mistakes, NoOptionIsNeededToContinue) {
+  EXPECT_EQ(refused({"gemm.yaml", "--tune", "--continue"}),
+            "tune: error: The following argument was not expected: --continue; the same command continues where the "
+            "last run stopped, without an option\n");
+}
+
 TEST_F(Mistakes, ArgumentsThatDoNotFitAreShownBelowTheKernels) {
   const auto out = [this](const std::string& args) {
     sandbox_.write("file.yaml", std::string(kHead) + "params: {BM: 1}\nlaunch: {args: " + args + "}\n");
