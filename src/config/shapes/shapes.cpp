@@ -10,6 +10,7 @@
 #include "config/yaml/node.h"
 #include "config/yaml/params.h"
 #include "config/yaml/values.h"
+#include "model/values/error.h"
 #include "platform/files/file.h"
 
 namespace tune::config {
@@ -96,7 +97,15 @@ ShapeList read_shapes(const std::filesystem::path& path) {
   if (auto log = shapes_of_log(text, path)) return std::move(*log);
   if (auto table = shapes_of_table(text, path)) return std::move(*table);
   Diagnostics diagnostics;
-  const Node root = parse_yaml(text, path.string(), diagnostics);
+  const Node root = [&] {
+    try {
+      return parse_yaml(text, path.string(), diagnostics);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}\n{} is no log or table of shapes either; a list has lines such as "
+                                            "- {{M: 4096, N: 4096, K: 4096}}",
+                                            error.what(), path.string()));
+    }
+  }();
   if (const Node* params = root.find("params")) return {kbench_shapes(*params, diagnostics)};
   if (auto shapes = shapes_of_vllm(root, path)) return std::move(*shapes);
   if (!root.is_list() || root.items.empty())

@@ -152,6 +152,9 @@ TEST_F(Shapes, WhatIsNoListOfShapesIsRefused) {
   refuses_text("empty.log", "[2025-11-03][cublasLt][1][Api][cublasLtCreate] lightHandle=0x0\n",
                "empty.log: the log has no GEMM that could be tuned; a program logs them if it runs with "
                "CUBLASLT_LOG_LEVEL=2");
+  refuses_text("README.md", "# A program\n\n`gemm` multiplies.\n",
+               "tune: error: README.md is no log or table of shapes either; a list has lines such as - {M: 4096, N: "
+               "4096, K: 4096}");
   refuses_text("fp4.log", cublaslt(8, 8, 8, true, "R_4F_E2M1"), "(1 are of other types)");
   refuses_text("no_k.csv", "m,n,calls\n8,8,1\n", "no_k.csv:1: the table has no column K");
   refuses_text("zero.csv", "m,n,k\n8,0,8\n", "zero.csv:2: N is '0'; it must be a whole number from 1 to 2147483647");
