@@ -20,7 +20,7 @@ void bind_mode(cli::Command& command, TuneOptions& options) {
       .flag("--build-only,--build", ask_for(Mode::build_only),
             "Build every spec, run none; list registers, spills, shared memory and occupancy")
       .repeats_spec();
-  command.flag("--probe", ask_for(Mode::probe), "Print the device of --backend (default: cpu) as a device file");
+  command.flag("--probe", ask_for(Mode::probe), "Print the device of --backend (default: the file's) as a device file");
   const auto simulate = [&options](const std::string& recording) {
     options.simulate = recording;
     options.ask_for(Mode::simulate);

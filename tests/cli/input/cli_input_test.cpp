@@ -236,6 +236,13 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
           "tune: error: --probe describes the device of one backend; give it with --backend NAME\n");
 }
 
+TEST_F(Input, ADeviceIsThatOfTheFilesBackend) {
+  sandbox_.write_script("{T: 1}");
+  const std::string of_programs = sandbox_.tune({"--probe", "--backend", "program"}).out;
+  EXPECT_NE(of_programs, sandbox_.tune({"--probe"}).out);
+  EXPECT_EQ(sandbox_.tune({"bench.yaml", "--probe"}).out, of_programs);
+}
+
 TEST_F(Input, AnAmountOfMemoryHasAUnit) {
   sandbox_.write_script("{T: 1}");
   for (const char* size : {"500M", "500MB", "2g", "1.5Gb"})
