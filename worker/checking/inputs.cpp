@@ -105,7 +105,7 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 }  // namespace
 
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
-  const Buffer& filled = buffers_of(gemm)[buffer];
+  const Buffer filled = buffers_of(gemm)[buffer];
   return {filled.type, filled.init, seed, buffer, buffer == kNumberOfB ? factor_of_b(gemm) : 1};
 }
 
