@@ -138,9 +138,9 @@ TEST_F(ScalesTest, EveryMistakeIsFound) {
   faults.push_back({of_128, of_128x128, "kRoundedBefore", 20, 300, 400, Type::e4m3, Type::f32});
   // What is kept of the first launch is wrong in later ones, whatever is left over of whole blocks.
   faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 200, 200, 400});
-  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 300, 300, 400});
-  faults.push_back({of_128, of_128x128, "kFirstProductAlways", 1, 2112, 128});
-  faults.push_back({of_128, of_128x128, "kFirstBAlways", 64, 300, 400});
+  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 300, 2112, 40});
+  faults.push_back({of_128, of_128x128, "kFirstProductAlways", 1, 33000, 128});
+  faults.push_back({of_128, of_128x128, "kFirstBAlways", 64, 700, 900});
   for (Case each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
