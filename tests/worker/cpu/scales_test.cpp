@@ -141,7 +141,7 @@ TEST_F(ScalesTest, EveryMistakeIsFound) {
   faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 300, 2112, 40});
   faults.push_back({of_128, of_128x128, "kFirstProductAlways", 1, 33000, 128});
   faults.push_back({of_128, of_128x128, "kFirstBAlways", 64, 700, 900});
-  for (Case each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
+  for (const Case& each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
 /// DeepSeek's longest sums are of 16384 and 18432 products: one wrong scale of 128 of them shows still.
