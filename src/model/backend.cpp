@@ -56,6 +56,7 @@ constexpr std::array kBackends = {
                   .device_names = kGpuDevice,
                   .build_names = kGpuBuild,
                   .vendor_variables = kCuda,
+                  .device_choice = "CUDA_VISIBLE_DEVICES",
                   .process_bytes = kContextBytes,
                   .needs = "the CUDA toolkit's headers"},
     BackendTraits{.backend = Backend::hip,

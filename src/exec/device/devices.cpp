@@ -19,9 +19,16 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+/// A backend without a variable of its own has one device; stand-ins for its worker, which have several, look at
+/// CUDA's.
+const char* choice_variable(Backend backend) {
+  const char* own = traits_of(backend).device_choice;
+  return *own != '\0' ? own : "CUDA_VISIBLE_DEVICES";
+}
+
 // If the user has made only some devices visible, indices count those.
 std::string visible_name(Backend backend, int index) {
-  const char* visible = std::getenv(traits_of(backend).device_choice);
+  const char* visible = std::getenv(choice_variable(backend));
   const auto names = split(visible == nullptr ? "" : visible);
   return static_cast<std::size_t>(index) < names.size() ? names[static_cast<std::size_t>(index)]
                                                         : std::to_string(index);
@@ -76,7 +83,7 @@ std::vector<ChosenDevice> choose_devices(const std::optional<std::string>& names
       complain(*names,
                "devices of several models cannot be compared; name one model, or add --per-device-model:", hello);
     const std::map<std::string, std::string> visible = {
-        {traits_of(hello.backend).device_choice, visible_name(hello.backend, index)}};
+        {choice_variable(hello.backend), visible_name(hello.backend, index)}};
     add_gpu(chosen.emplace_back(ChosenDevice{index, device.id, device.one_process, visible}), hello.backend);
   }
   return chosen;
