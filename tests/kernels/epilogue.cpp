@@ -1,29 +1,13 @@
 // C = epilogue(A*B + bias) + residual by definition in f32, row-major and tight, with the macros of `defines:
-// [epilogue]`. Each FAULT is one mistake; without one the kernel is right.
+// [epilogue]`. Each fault is one mistake; without one the kernel is right.
 #include <cmath>
+
+#include "epilogue_faults.h"
 
 namespace {
 
-enum Fault {
-  kNone,
-  kNoActivation,
-  kRelu,
-  kGeluErf,
-  kGeluTanh,
-  kSilu,
-  kSigmoid,
-  kBiasAfterActivation,
-  kNoBias,
-  kNoResidual,
-  kResidualBeforeActivation,
-  kResidualTransposed,
-  kActivationOfPartialSums,
-  kHalvesExchanged,
-};
-#ifndef FAULT
-#define FAULT kNone
-#endif
-constexpr Fault kFault = FAULT;
+using enum EpilogueFault;
+EpilogueFault fault = kNone;  ///< of this launch
 
 float gelu_tanh(float x) { return 0.5F * x * (1 + std::tanh(0.797884561F * (x + 0.044715F * x * x * x))); }
 float gelu_erf(float x) { return 0.5F * x * (1 + std::erf(0.707106781F * x)); }
@@ -44,7 +28,7 @@ float right(float x) {
 }
 
 float activated(float x) {
-  switch (kFault) {
+  switch (fault) {
     case kNoActivation:
       return x;
     case kRelu:
@@ -91,21 +75,21 @@ struct Addends {
 
 float element(const Product& product, const Addends& addends, int row, int col) {
   const int n = product.n, k = product.k;
-  const float bias = kFault == kNoBias ? 0 : addends.bias_at(row, col);
+  const float bias = fault == kNoBias ? 0 : addends.bias_at(row, col);
   float residual = 0;
 #ifdef epilogue_residual
-  if (kFault == kResidualTransposed && product.m == n)
+  if (fault == kResidualTransposed && product.m == n)
     residual = addends.residual[col * n + row];
-  else if (kFault != kNoResidual)
+  else if (fault != kNoResidual)
     residual = addends.residual[row * n + col];
 #endif
 #ifdef epilogue_swiglu
   const float up = product.sum(row, n + col) + addends.bias_at(row, n + col), gate = product.sum(row, col) + bias;
-  return (kFault == kHalvesExchanged ? activated(up) * gate : activated(gate) * up) + residual;
+  return (fault == kHalvesExchanged ? activated(up) * gate : activated(gate) * up) + residual;
 #else
-  if (kFault == kBiasAfterActivation) return activated(product.sum(row, col)) + bias + residual;
-  if (kFault == kResidualBeforeActivation) return activated(product.sum(row, col) + bias + residual);
-  if (kFault == kActivationOfPartialSums)
+  if (fault == kBiasAfterActivation) return activated(product.sum(row, col)) + bias + residual;
+  if (fault == kResidualBeforeActivation) return activated(product.sum(row, col) + bias + residual);
+  if (fault == kActivationOfPartialSums)
     return activated(product.sum(row, col, 0, k / 2)) + activated(product.sum(row, col, k / 2, k) + bias) + residual;
   return activated(product.sum(row, col) + bias) + residual;
 #endif
@@ -113,7 +97,7 @@ float element(const Product& product, const Addends& addends, int row, int col) 
 
 }  // namespace
 
-extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k
+extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int number_of_fault
 #if defined(epilogue_bias_row) || defined(epilogue_bias_col)
                      ,
                      const float* bias
@@ -123,6 +107,7 @@ extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int
                      const float* residual
 #endif
 ) {
+  fault = EpilogueFault{number_of_fault};
   Addends addends = {nullptr, nullptr};
 #if defined(epilogue_bias_row) || defined(epilogue_bias_col)
   addends.bias = bias;

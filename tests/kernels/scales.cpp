@@ -1,5 +1,5 @@
 // C = A*B of fp8 matrices with scales by definition in f32, with the macros of `defines: [type_a, type_c, scale_a,
-// scale_b]`. A and C are row-major, B is column-major, and all are tight. Each FAULT is one mistake; without one the
+// scale_b]`. A and C are row-major, B is column-major, and all are tight. Each fault is one mistake; without one the
 // kernel is right.
 #include <cmath>
 #include <cstdint>
@@ -7,31 +7,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "scales_faults.h"
+
 namespace {
 
-enum Fault {
-  kNone,
-  kNoScaleOfA,
-  kNoScaleOfB,
-  kExchanged,
-  kNextRow,
-  kNextColumn,
-  kNextBlock,
-  kFirstBlockAlways,
-  kOneScaleOfBInATile,
-  kLastBlockOfKUnscaled,
-  kLastColumnsLikeThoseBefore,
-  kOtherOrderOfA,
-  kUnpaddedB,
-  kDivided,
-  kRoundedBefore,
-  kFirstProductAlways,
-  kFirstBAlways,
-};
-#ifndef FAULT
-#define FAULT kNone
-#endif
-constexpr Fault kFault = FAULT;
+using enum ScalesFault;
+ScalesFault fault = kNone;  ///< of this launch
 
 #ifdef type_c_f32
 using Result = float;
@@ -72,28 +53,28 @@ struct Scales {
   int m, n, k, ld_a, ld_b;
 
   float of_a(int row, int p) const {
-    if (kFault == kNoScaleOfA || (kFault == kLastBlockOfKUnscaled && p >= k / 128 * 128)) return 1;
-    if (kFault == kNextRow) row = (row + 1) % m;
-    if (kFault == kNextBlock) p = p + 128 < k ? p + 128 : 0;
-    if (kFault == kFirstBlockAlways) p = 0;
+    if (fault == kNoScaleOfA || (fault == kLastBlockOfKUnscaled && p >= k / 128 * 128)) return 1;
+    if (fault == kNextRow) row = (row + 1) % m;
+    if (fault == kNextBlock) p = p + 128 < k ? p + 128 : 0;
+    if (fault == kFirstBlockAlways) p = 0;
 #if defined(scale_a_tensor)
     const float scale = *a;
 #elif defined(scale_a_row)
     const float scale = a[row];
 #elif defined(scale_a_1x128)
-    const float scale = kFault == kOtherOrderOfA ? a[row * ((k + 127) / 128) + p / 128] : a[p / 128 * ld_a + row];
+    const float scale = fault == kOtherOrderOfA ? a[row * ((k + 127) / 128) + p / 128] : a[p / 128 * ld_a + row];
 #elif defined(scale_a_128x128)
     const float scale = a[row / 128 * ld_a + p / 128];
 #else
     const float scale = 1;
 #endif
-    return kFault == kDivided ? 1 / scale : scale;
+    return fault == kDivided ? 1 / scale : scale;
   }
   float of_b(int p, int col) const {
-    if (kFault == kNoScaleOfB) return 1;
-    if (kFault == kNextColumn) col = (col + 1) % n;
-    if (kFault == kOneScaleOfBInATile) col = col / 192 * 192;
-    if (kFault == kLastColumnsLikeThoseBefore && col >= n / 128 * 128) col -= 128;
+    if (fault == kNoScaleOfB) return 1;
+    if (fault == kNextColumn) col = (col + 1) % n;
+    if (fault == kOneScaleOfBInATile) col = col / 192 * 192;
+    if (fault == kLastColumnsLikeThoseBefore && col >= n / 128 * 128) col -= 128;
 #if defined(scale_b_tensor)
     return *b;
 #elif defined(scale_b_col)
@@ -101,19 +82,19 @@ struct Scales {
 #elif defined(scale_b_1x128)
     return b[p / 128 * ld_b + col];
 #elif defined(scale_b_128x128)
-    return b[col / 128 * (kFault == kUnpaddedB ? (k + 127) / 128 : ld_b) + p / 128];
+    return b[col / 128 * (fault == kUnpaddedB ? (k + 127) / 128 : ld_b) + p / 128];
 #else
     return 1;
 #endif
   }
   float of(int row, int col, int p) const {
-    return kFault == kExchanged ? of_a(col % m, p) * of_b(p, row % n) : of_a(row, p) * of_b(p, col);
+    return fault == kExchanged ? of_a(col % m, p) * of_b(p, row % n) : of_a(row, p) * of_b(p, col);
   }
 };
 
 }  // namespace
 
-extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, int m, int n, int k
+extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, int m, int n, int k, int number_of_fault
 #if defined(scale_a_tensor) || defined(scale_a_row) || defined(scale_a_1x128) || defined(scale_a_128x128)
                      ,
                      const float* scale_a, int ld_scale_a
@@ -123,6 +104,7 @@ extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, in
                      const float* scale_b, int ld_scale_b
 #endif
 ) {
+  fault = ScalesFault{number_of_fault};
   Scales scales = {nullptr, nullptr, m, n, k, 0, 0};
 #if defined(scale_a_tensor) || defined(scale_a_row) || defined(scale_a_1x128) || defined(scale_a_128x128)
   scales.a = scale_a;
@@ -132,14 +114,14 @@ extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, in
   scales.b = scale_b;
   scales.ld_b = ld_scale_b;
 #endif
-  if (kFault == kFirstBAlways) {  // in 128x128 blocks
+  if (fault == kFirstBAlways) {  // in 128x128 blocks
     static const std::vector<std::uint8_t> first(B, B + n * k);
     static const std::vector<float> first_scales(scales.b, scales.b + (n + 127) / 128 * scales.ld_b);
     B = first.data();
     scales.b = first_scales.data();
   }
   static std::vector<Result> first_product;
-  if (kFault == kFirstProductAlways && !first_product.empty()) {
+  if (fault == kFirstProductAlways && !first_product.empty()) {
     std::memcpy(C, first_product.data(), first_product.size() * sizeof(Result));
     return;
   }
@@ -151,12 +133,12 @@ extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, in
       for (int begin = 0; begin < k; begin += 128) {
         float part = 0;
         for (int p = begin; p < k && p < begin + 128; ++p) part += widened[A[i * k + p]] * widened[B[j * k + p]];
-        sum += scales.of(i, j, begin) * (kFault == kRoundedBefore ? rounded(part) : part);
+        sum += scales.of(i, j, begin) * (fault == kRoundedBefore ? rounded(part) : part);
       }
       if constexpr (std::is_same_v<Result, float>)
         C[i * n + j] = sum;
       else
         C[i * n + j] = narrow(sum);
     }
-  if (kFault == kFirstProductAlways) first_product.assign(C, C + m * n);
+  if (fault == kFirstProductAlways) first_product.assign(C, C + m * n);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,14 @@ class CpuFixture : public testing::Test {
     built_ = worker::make_backend()->build(request);
     return output / built_.artifact;
   }
+  /// The same, but only the first time for these defines.
+  std::string built_once(const wire::BuildRequest& request) {
+    std::string key = request.source;
+    for (const auto& [name, value] : request.defines) key += " " + name + "=" + value;
+    std::string& artifact = artifacts_[key];
+    if (artifact.empty()) artifact = build(request);
+    return artifact;
+  }
 
   /// Makes the reference, then loads and measures.
   wire::Measured measure(wire::MeasureRequest request) {
@@ -84,6 +93,7 @@ class CpuFixture : public testing::Test {
   wire::Built built_;
   wire::Checked checked_;
   int builds_ = 0;
+  std::map<std::string, std::string> artifacts_;  ///< of built_once()
 };
 
 }  // namespace tune

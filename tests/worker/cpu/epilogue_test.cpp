@@ -7,21 +7,24 @@
 #include <vector>
 
 #include "checking/reference.h"
+#include "kernels/epilogue_faults.h"
 #include "support/cpu_fixture.h"
 
 namespace tune::epilogue_test {
 namespace {
 
+using enum EpilogueFault;
+
 struct Case {
   Epilogue epilogue = Epilogue::none;
   Bias bias = Bias::none;
   bool residual = false;
-  std::string fault = "kNone";
+  EpilogueFault fault = kNone;
 };
 
 std::string name(const Case& each) {
   return std::string(to_text(each.epilogue)) + " " + std::to_string(static_cast<int>(each.bias)) +
-         (each.residual ? " residual " : " ") + each.fault;
+         (each.residual ? " residual fault " : " fault ") + std::to_string(static_cast<int>(each.fault));
 }
 
 /// A small product is square, so that a transposed residual fits.
@@ -49,18 +52,18 @@ class EpilogueTest : public CpuFixture {
     wire::BuildRequest build_request;
     build_request.source = kernel_file("epilogue.cpp");
     build_request.flags = {"-O1"};
-    build_request.defines = {{"FAULT", each.fault}};
     for (const std::string& macro : epilogue_macros(gemm)) build_request.defines.push_back({macro, "1"});
     build_request.problem = gemm;
     wire::KernelLaunch launch;
     launch.kernel = "gemm";
     for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
     for (const std::int64_t size : {gemm.m, gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
+    launch.args.push_back(scalar_arg(static_cast<int>(each.fault)));
     if (gemm.bias != Bias::none) launch.args.push_back(buffer_arg("bias"));
     if (gemm.residual) launch.args.push_back(buffer_arg("residual"));
     build_request.launches = {launch};
     wire::MeasureRequest request;
-    request.artifact = build(build_request);
+    request.artifact = built_once(build_request);
     request.problem = gemm;
     request.what = wire::KernelRun{{launch}};
     std::filesystem::remove(folder_ / "reference");
@@ -85,52 +88,52 @@ TEST_F(EpilogueTest, RightKernelsAreRight) {
 TEST_F(EpilogueTest, EveryMistakeIsFound) {
   using enum Epilogue;
   const std::vector<Case> faults = {
-      {relu, Bias::none, false, "kNoActivation"},
-      {gelu_tanh, Bias::none, false, "kNoActivation"},
-      {silu, Bias::none, false, "kNoActivation"},
-      {swiglu, Bias::none, false, "kNoActivation"},
-      {gelu_tanh, Bias::none, false, "kRelu"},
-      {gelu_erf, Bias::none, false, "kRelu"},
-      {silu, Bias::none, false, "kRelu"},
-      {relu, Bias::none, false, "kGeluErf"},
-      {gelu_tanh, Bias::none, false, "kGeluErf"},
-      {gelu_erf, Bias::none, false, "kGeluTanh"},
-      {gelu_erf, Bias::none, false, "kSilu"},
-      {silu, Bias::none, false, "kGeluTanh"},
-      {swiglu, Bias::none, false, "kGeluTanh"},
-      {silu, Bias::none, false, "kSigmoid"},
-      {swiglu, Bias::none, false, "kSigmoid"},
-      {swiglu, Bias::none, false, "kHalvesExchanged"},
-      {relu, Bias::none, false, "kActivationOfPartialSums"},
-      {silu, Bias::none, false, "kActivationOfPartialSums"},
-      {relu, Bias::row, false, "kNoBias"},
-      {gelu_tanh, Bias::col, false, "kNoBias"},
-      {swiglu, Bias::row, false, "kNoBias"},
-      {relu, Bias::row, false, "kBiasAfterActivation"},
-      {gelu_erf, Bias::row, false, "kBiasAfterActivation"},
-      {silu, Bias::col, false, "kBiasAfterActivation"},
-      {none, Bias::none, true, "kNoResidual"},
-      {silu, Bias::row, true, "kNoResidual"},
-      {swiglu, Bias::none, true, "kNoResidual"},
-      {relu, Bias::none, true, "kResidualBeforeActivation"},
-      {gelu_tanh, Bias::row, true, "kResidualBeforeActivation"},
-      {none, Bias::none, true, "kResidualTransposed"},
-      {silu, Bias::none, true, "kResidualTransposed"},
+      {relu, Bias::none, false, kNoActivation},
+      {gelu_tanh, Bias::none, false, kNoActivation},
+      {silu, Bias::none, false, kNoActivation},
+      {swiglu, Bias::none, false, kNoActivation},
+      {gelu_tanh, Bias::none, false, kRelu},
+      {gelu_erf, Bias::none, false, kRelu},
+      {silu, Bias::none, false, kRelu},
+      {relu, Bias::none, false, kGeluErf},
+      {gelu_tanh, Bias::none, false, kGeluErf},
+      {gelu_erf, Bias::none, false, kGeluTanh},
+      {gelu_erf, Bias::none, false, kSilu},
+      {silu, Bias::none, false, kGeluTanh},
+      {swiglu, Bias::none, false, kGeluTanh},
+      {silu, Bias::none, false, kSigmoid},
+      {swiglu, Bias::none, false, kSigmoid},
+      {swiglu, Bias::none, false, kHalvesExchanged},
+      {relu, Bias::none, false, kActivationOfPartialSums},
+      {silu, Bias::none, false, kActivationOfPartialSums},
+      {relu, Bias::row, false, kNoBias},
+      {gelu_tanh, Bias::col, false, kNoBias},
+      {swiglu, Bias::row, false, kNoBias},
+      {relu, Bias::row, false, kBiasAfterActivation},
+      {gelu_erf, Bias::row, false, kBiasAfterActivation},
+      {silu, Bias::col, false, kBiasAfterActivation},
+      {none, Bias::none, true, kNoResidual},
+      {silu, Bias::row, true, kNoResidual},
+      {swiglu, Bias::none, true, kNoResidual},
+      {relu, Bias::none, true, kResidualBeforeActivation},
+      {gelu_tanh, Bias::row, true, kResidualBeforeActivation},
+      {none, Bias::none, true, kResidualTransposed},
+      {silu, Bias::none, true, kResidualTransposed},
   };
   for (const Case& each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
 /// Without the factor of B, elements of this product would be about 50, where all of these are relu.
 TEST_F(EpilogueTest, InLongSumsTheActivationMattersStill) {
-  for (const auto& [epilogue, fault] : {std::pair(Epilogue::gelu_tanh, "kRelu"),
-                                        {Epilogue::silu, "kRelu"},
-                                        {Epilogue::silu, "kGeluErf"},
-                                        {Epilogue::relu, "kSilu"},
-                                        {Epilogue::gelu_erf, "kGeluTanh"}}) {
+  for (const auto& [epilogue, fault] : {std::pair(Epilogue::gelu_tanh, kRelu),
+                                        {Epilogue::silu, kRelu},
+                                        {Epilogue::silu, kGeluErf},
+                                        {Epilogue::relu, kSilu},
+                                        {Epilogue::gelu_erf, kGeluTanh}}) {
     Case each{epilogue, Bias::none, false, fault};
     const Gemm gemm = gemm_of(each, 20000);
     EXPECT_EQ(outcome(each, gemm), "wrong result in C") << name(each);
-    each.fault = "kNone";
+    each.fault = kNone;
     EXPECT_EQ(outcome(each, gemm), "right") << name(each);
   }
 }

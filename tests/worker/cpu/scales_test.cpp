@@ -7,14 +7,17 @@
 
 #include "checking/inputs.h"
 #include "checking/rotated_inputs.h"
+#include "kernels/scales_faults.h"
 #include "support/cpu_fixture.h"
 
 namespace tune::scales_test {
 namespace {
 
+using enum ScalesFault;
+
 struct Case {
   Scale a, b;
-  std::string fault = "kNone";
+  ScalesFault fault = kNone;
   std::int64_t m = 20, n = 300, k = 400;  ///< the last blocks are no whole ones
   Type type = Type::e4m3, c = Type::bf16;
 };
@@ -36,7 +39,7 @@ std::string name(const Case& each) {
   const Gemm gemm = gemm_of(each);
   return std::string(scale_text(gemm, "scale_a")) + " by " + std::string(scale_text(gemm, "scale_b")) + " " +
          std::to_string(each.m) + "x" + std::to_string(each.n) + "x" + std::to_string(each.k) + " " +
-         std::string(to_text(each.c)) + " " + each.fault;
+         std::string(to_text(each.c)) + " fault " + std::to_string(static_cast<int>(each.fault));
 }
 
 class ScalesTest : public CpuFixture {
@@ -54,8 +57,7 @@ class ScalesTest : public CpuFixture {
     wire::BuildRequest build_request;
     build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_scaled.cpp" : kernel_file("scales.cpp");
     build_request.flags = {"-O1", "-fopenmp"};
-    build_request.defines = {{"FAULT", each.fault},
-                             {"type_a_" + std::string(to_text(each.type)), "1"},
+    build_request.defines = {{"type_a_" + std::string(to_text(each.type)), "1"},
                              {"type_b_" + std::string(to_text(each.type)), "1"},
                              {"type_c_" + std::string(to_text(each.c)), "1"}};
     for (const auto& [name, value] :
@@ -66,7 +68,7 @@ class ScalesTest : public CpuFixture {
     launch.kernel = "gemm";
     for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
     for (const std::int64_t size : {gemm.m, gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
-    if (of_repository) launch.args.push_back(scalar_arg(2));  // threads
+    launch.args.push_back(scalar_arg(of_repository ? 2 : static_cast<int>(each.fault)));  // threads, or the mistake
     for (const auto& [scale, grid] : {std::pair("scale_a", gemm.scales_of_a()), {"scale_b", gemm.scales_of_b()}}) {
       for (const std::string& macro : scale_macros(gemm, scale)) build_request.defines.push_back({macro, "1"});
       if (grid.extent() == 0) continue;
@@ -75,7 +77,7 @@ class ScalesTest : public CpuFixture {
     }
     build_request.launches = {launch};
     wire::MeasureRequest request;
-    request.artifact = build(build_request);
+    request.artifact = built_once(build_request);
     request.problem = gemm;
     request.what = wire::KernelRun{{launch}};
     std::filesystem::remove(folder_ / "reference");
@@ -115,7 +117,7 @@ TEST_F(ScalesTest, TheKernelOfTheRepositoryIsRight) {
   using enum Scale;
   for (const auto& [a, b] : {std::pair(tensor, line), {line, tensor}, {of_128, of_128x128}, {of_128x128, of_128}})
     for (const Type type : {Type::e4m3, Type::e5m2}) {
-      const Case each{a, b, "kNone", 17, 300, 403, type, type == Type::e4m3 ? Type::bf16 : Type::f32};
+      const Case each{a, b, kNone, 17, 300, 403, type, type == Type::e4m3 ? Type::bf16 : Type::f32};
       EXPECT_EQ(outcome(each, true), "right") << name(each);
     }
 }
@@ -123,40 +125,40 @@ TEST_F(ScalesTest, TheKernelOfTheRepositoryIsRight) {
 TEST_F(ScalesTest, EveryMistakeIsFound) {
   using enum Scale;
   std::vector<Case> faults;
-  for (const char* fault : {"kNoScaleOfA", "kNoScaleOfB", "kDivided"})
+  for (const ScalesFault fault : {kNoScaleOfA, kNoScaleOfB, kDivided})
     for (const auto& [a, b] : {std::pair(tensor, tensor), {line, line}, {of_128, of_128x128}, {of_128x128, of_128}})
       faults.push_back({a, b, fault});
-  for (const char* fault : {"kExchanged", "kNextRow", "kNextColumn"}) faults.push_back({line, line, fault});
-  for (const char* fault : {"kNextRow", "kNextBlock", "kFirstBlockAlways", "kOneScaleOfBInATile",
-                            "kLastBlockOfKUnscaled", "kLastColumnsLikeThoseBefore", "kOtherOrderOfA"})
+  for (const ScalesFault fault : {kExchanged, kNextRow, kNextColumn}) faults.push_back({line, line, fault});
+  for (const ScalesFault fault : {kNextRow, kNextBlock, kFirstBlockAlways, kOneScaleOfBInATile, kLastBlockOfKUnscaled,
+                                  kLastColumnsLikeThoseBefore, kOtherOrderOfA})
     faults.push_back({of_128, of_128x128, fault});
-  faults.push_back({of_128, of_128x128, "kUnpaddedB", 20, 300, 640});
-  for (const char* fault : {"kNextBlock", "kFirstBlockAlways", "kLastBlockOfKUnscaled"})
+  faults.push_back({of_128, of_128x128, kUnpaddedB, 20, 300, 640});
+  for (const ScalesFault fault : {kNextBlock, kFirstBlockAlways, kLastBlockOfKUnscaled})
     faults.push_back({of_128x128, of_128, fault});
-  faults.push_back({of_128x128, of_128, "kNextColumn"});
-  faults.push_back({line, line, "kRoundedBefore", 64, 300, 128});
-  faults.push_back({of_128, of_128x128, "kRoundedBefore", 20, 300, 400, Type::e4m3, Type::f32});
+  faults.push_back({of_128x128, of_128, kNextColumn});
+  faults.push_back({line, line, kRoundedBefore, 64, 300, 128});
+  faults.push_back({of_128, of_128x128, kRoundedBefore, 20, 300, 400, Type::e4m3, Type::f32});
   // What is kept of the first launch is wrong in later ones, whatever is left over of whole blocks.
-  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 200, 200, 400});
-  faults.push_back({of_128x128, of_128x128, "kFirstProductAlways", 300, 2112, 40});
-  faults.push_back({of_128, of_128x128, "kFirstProductAlways", 1, 33000, 128});
-  faults.push_back({of_128, of_128x128, "kFirstBAlways", 64, 700, 900});
+  faults.push_back({of_128x128, of_128x128, kFirstProductAlways, 200, 200, 400});
+  faults.push_back({of_128x128, of_128x128, kFirstProductAlways, 300, 2112, 40});
+  faults.push_back({of_128, of_128x128, kFirstProductAlways, 1, 33000, 128});
+  faults.push_back({of_128, of_128x128, kFirstBAlways, 64, 700, 900});
   for (const Case& each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
 /// DeepSeek's longest sums are of 16384 and 18432 products: one wrong scale of 128 of them shows still.
 TEST_F(ScalesTest, InLongSumsOneBlockShows) {
-  for (const char* fault : {"kLastBlockOfKUnscaled", "kNextRow", "kNextBlock"}) {
+  for (const ScalesFault fault : {kLastBlockOfKUnscaled, kNextRow, kNextBlock}) {
     Case each{Scale::of_128, Scale::of_128x128, fault, 4, 64, 18448};
     EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
-    each.fault = "kNone";
+    each.fault = kNone;
     EXPECT_EQ(outcome(each), "right") << name(each);
   }
 }
 
 /// None is near 1, so that one that is left out shows, and neighbours in memory differ.
 TEST_F(ScalesTest, NeighboursDifferAndNoneIsNearOne) {
-  const Gemm gemm = gemm_of({Scale::of_128, Scale::of_128x128, "", 64, 512, 1024});
+  const Gemm gemm = gemm_of({Scale::of_128, Scale::of_128x128, kNone, 64, 512, 1024});
   for (const std::size_t buffer : {worker::number_of_scale_a(gemm), worker::number_of_scale_b(gemm)}) {
     const std::int64_t count = worker::buffers_of(gemm)[buffer].count;
     std::vector<double> scales(static_cast<std::size_t>(count));
@@ -177,17 +179,17 @@ TEST_F(ScalesTest, RotationsKeepBlocksTogether) {
     return worker::draw_rotation(gemm_of(each), [](std::int64_t n) { return n - 1; });
   };
   using enum Scale;
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 512, 384}), (worker::Rotation{19, 384, 256}));
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 300, 400}), (worker::Rotation{19, 128, 256}));
-  EXPECT_EQ(largest({of_128, of_128x128, "", 20, 200, 200}), (worker::Rotation{19, 127, 127})) << "within the block";
-  EXPECT_EQ(largest({of_128x128, of_128, "", 256, 300, 384}), (worker::Rotation{128, 299, 256}));
-  EXPECT_EQ(largest({line, line, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
-  EXPECT_EQ(largest({tensor, tensor, "", 20, 300, 400}), (worker::Rotation{19, 299, 399}));
-  EXPECT_EQ(largest({of_128x128, of_128x128, "", 20, 100, 128}), (worker::Rotation{19, 99, 127}));
+  EXPECT_EQ(largest({of_128, of_128x128, kNone, 20, 512, 384}), (worker::Rotation{19, 384, 256}));
+  EXPECT_EQ(largest({of_128, of_128x128, kNone, 20, 300, 400}), (worker::Rotation{19, 128, 256}));
+  EXPECT_EQ(largest({of_128, of_128x128, kNone, 20, 200, 200}), (worker::Rotation{19, 127, 127})) << "within the block";
+  EXPECT_EQ(largest({of_128x128, of_128, kNone, 256, 300, 384}), (worker::Rotation{128, 299, 256}));
+  EXPECT_EQ(largest({line, line, kNone, 20, 300, 400}), (worker::Rotation{19, 299, 399}));
+  EXPECT_EQ(largest({tensor, tensor, kNone, 20, 300, 400}), (worker::Rotation{19, 299, 399}));
+  EXPECT_EQ(largest({of_128x128, of_128x128, kNone, 20, 100, 128}), (worker::Rotation{19, 99, 127}));
 }
 
 TEST_F(ScalesTest, TheyLieAsCublasltHasThem) {
-  const Gemm gemm = gemm_of({Scale::of_128, Scale::of_128x128, "", 20, 300, 640});
+  const Gemm gemm = gemm_of({Scale::of_128, Scale::of_128x128, kNone, 20, 300, 640});
   EXPECT_EQ(gemm.scales_of_a().extent(), 5 * 20);
   EXPECT_EQ(gemm.scales_of_b().extent(), 3 * 8);
   EXPECT_EQ(gemm.bytes(), 20 * 640 + 640 * 300 + 2 * 20 * 300 + 4 * (5 * 20 + 5 * 3));
