@@ -27,7 +27,7 @@ class CudaBuild : public testing::Test {
       GTEST_SKIP() << "tune-worker-cuda was not built: no CUDA toolkit";
     sandbox_.write("probe.cu", "extern \"C\" __global__ void probe(float*) {}\n");
     sandbox_.write("probe.yaml", yaml("probe"));
-    const Result probe = build({"probe.yaml", "--max-evals", "1"});
+    const Result probe = refused();
     if (probe.err.find("no run-time compiler") != std::string::npos) GTEST_SKIP() << "no NVRTC: " << probe.err;
   }
 
@@ -41,11 +41,13 @@ class CudaBuild : public testing::Test {
     arguments.insert(arguments.end(), {"--build-only", "--arch", "sm_90a", "--quiet"});
     return sandbox_.tune(arguments);
   }
+  /// What NVRTC says of an architecture that it does not know; nothing is built then.
+  Result refused() const { return sandbox_.tune({"probe.yaml", "--build-only", "--arch", "sm_1"}); }
   /// Major and minor of NVRTC, which says them where it refuses an architecture.
   std::pair<int, int> version() const {
-    const Result refused = sandbox_.tune({"probe.yaml", "--build-only", "--arch", "sm_1"});
+    const Result result = refused();
     std::smatch numbers;
-    if (!std::regex_search(refused.err, numbers, std::regex("NVRTC ([0-9]+)\\.([0-9]+)"))) return {};
+    if (!std::regex_search(result.err, numbers, std::regex("NVRTC ([0-9]+)\\.([0-9]+)"))) return {};
     return {std::stoi(numbers[1]), std::stoi(numbers[2])};
   }
   /// The output of building `source` as the kernel `k`.
