@@ -32,7 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kHangSeconds = 10;  // of the processor
-constexpr rlim_t kMostBytes = rlim_t{4} << 30;
+constexpr rlim_t kMostMemory = rlim_t{4} << 30;
 constexpr std::size_t kBatch = 2000;
 constexpr std::size_t kBinaryEvery = 300;
 constexpr std::uint64_t kEnough = 200;  // to see some accepted
@@ -62,7 +62,7 @@ extern "C" void end_by_signal(int number) {
 
 void watch() {
   const bool sanitized = __sanitizer_set_death_callback != nullptr;
-  const rlimit limit{kMostBytes, kMostBytes};
+  const rlimit limit{kMostMemory, kMostMemory};
   if (sanitized) {
     __sanitizer_set_death_callback(say_what_repeats);
   } else {
