@@ -20,6 +20,7 @@
 //   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
+//   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales (scales.cuh); PROMOTE is 1, and BK 128
 //   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:
@@ -32,9 +33,9 @@
 //                A. BN is a multiple of 8*cluster_m
 //
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
-// tma. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part
-// of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without
-// the TMA, and C's tensor map may be any.
+// tma; of scales, for each stage four bytes for each row of A in a tile, and 64. With REDUCE workspace the ring has at
+// least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part of each tile. Rows of A and B must start at
+// multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without the TMA, and C's tensor map may be any.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(SWAP) || \
     !defined(PROMOTE)
@@ -42,6 +43,7 @@
 #endif
 
 #include "pipe.cuh"
+#include "scales.cuh"
 #include "schedule.cuh"
 #include "wgmma.cuh"
 // It uses Result.
@@ -51,9 +53,10 @@
 
 namespace {
 
-#if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0)
-#error "swiglu needs SWAP 0, no REDUCE and a BN that is a multiple of 32"
+#if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0 || HAS_SCALES)
+#error "swiglu needs SWAP 0, no REDUCE, no scales and a BN that is a multiple of 32"
 #endif
+#define LOADS(warp) ((warp) == 1 || (HAS_SCALES && (warp) == 2))  // the second one loads scales
 enum { kColumns = IS_SWIGLU ? 2 : 1 };  // of the product for each of C; a constant would stand in the code of all
 #if SCHEDULE_pingpong
 constexpr bool kPingPong = true;
@@ -192,6 +195,61 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
 
+#if HAS_SCALES
+/// Starts the products of the next stage.
+__device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kBlocks]) {
+  wait(ring.full(), ring.parity);
+  multiply_slice(ring.data(), first_row, false, of_slice);
+  ring.next();
+}
+
+/// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
+template <int kPending>
+__device__ __forceinline__ void add_slice(const Work& work, int first_row, unsigned blocks, unsigned scales,
+                                          Stages& ring, Sums<kFragments> (&of_slice)[kBlocks],
+                                          Sums<kFragments> (&sums)[kBlocks]) {
+  const Factors<kBlocks, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row);
+  await_products<kPending>();
+  arrive_in_all(ring.empty(), blocks);
+  ring.next();
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) {
+    are_written_here(of_slice[i]);
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] += factors(i, j, e) * of_slice[i][j][e];
+  }
+}
+
+/// Sums up the slices of a piece of work, each multiplied by its scales. While one is added, the next one is
+/// multiplied.
+__device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, int first_row, unsigned blocks,
+                                                     unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+  Sums<kFragments> even[kBlocks], odd[kBlocks];
+  Stages behind = ring;  // at the slice that is added next
+  int left = work.slices;
+#pragma unroll 1
+  for (; left > 1; left -= 2) {
+    start_slice(first_row, ring, even);
+    start_slice(first_row, ring, odd);
+    add_slice<1>(work, first_row, blocks, scales, behind, even, sums);
+    add_slice<0>(work, first_row, blocks, scales, behind, odd, sums);
+  }
+  if (left == 1) {
+    start_slice(first_row, ring, even);
+    add_slice<0>(work, first_row, blocks, scales, behind, even, sums);
+  }
+  if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
+}
+#endif
+
 /// Sums up the slices of a piece of work.
 __device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
                                          Sums<kFragments> (&sums)[kBlocks]) {
@@ -230,6 +288,9 @@ __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums
   meet(kStoring, kAdders);
   if (warp == 0 && elected()) {
     await_parts(work.tile, parts);
+#if HAS_SCALES
+    expect(ring.full(), 0);  // in place of who loads scales
+#endif
     fetch(share, work.part, parts_of_tile, kPartBytes, shared, ring.full());
     leave_parts(work.tile, parts);
   }
@@ -281,15 +342,22 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
          ,
          const Result* __restrict__ residual
 #endif
+#if HAS_SCALES
+         ,
+         const float* __restrict__ scale_a, const float* __restrict__ scale_b
+#endif
     ) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
   const Stages first{shared, buffers + CONSUMERS * kStoreBytes};
+#if HAS_SCALES
+  const unsigned scales = first.barriers + STAGES * 16;
+#endif
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
   const Cluster cluster = {static_cast<unsigned>(cluster_m), static_cast<unsigned>(cluster_n)};
-  if (threadIdx.x == 0) first.make_barriers(kReaders * cluster.blocks());
+  if (threadIdx.x == 0) first.make_barriers(kReaders * cluster.blocks(), HAS_SCALES ? 2 : 1);
   if (threadIdx.x == 64) {  // not of the warp that loads
     prefetch(a);
     prefetch(b);
@@ -302,13 +370,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   if (cluster.blocks() > 1)
     await_cluster();
   else if (warp == 0)
-    pass(kReady, kAdders + 64);
-  else if (warp == 1 || warpgroup > 0)
-    meet(kReady, kAdders + 64);
+    pass(kReady, kAdders + (HAS_SCALES ? 96 : 64));
+  else if (LOADS(warp) || warpgroup > 0)
+    meet(kReady, kAdders + (HAS_SCALES ? 96 : 64));
 
   if (warpgroup == 0) {
     share_registers(true);
-    if (warp == 1 && elected()) {  // another warp makes the barriers, while this one finds out what to load
+    if (LOADS(warp) && elected()) {  // another warp makes the barriers, while this one finds out what to load
       Stages ring = first;
 #if IS_SWIGLU
       Loads loads(cluster, tiles.rank);
@@ -325,7 +393,12 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         do {
           if (!kSplit) slice = slice < 0 ? work.slices - 1 : slice == work.slices ? 0 : slice;
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
-          load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
+#if HAS_SCALES
+          if (warp == 2)
+            Scales{scale_a, scale_b, m, n, k}.load(work, slice, scales + ring.stage * kScaleBytes, ring.full());
+          else
+#endif
+            load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
           ring.next();
           slice += step;
         } while (--left > 0);
@@ -354,10 +427,14 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         if (turn > 0) meet(kTurn + consumer, 256);  // the other one has all its slices
       }
       Sums<kFragments> sums[kBlocks];
+#if HAS_SCALES
+      multiply_with_scales(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
+#else
       if constexpr (PROMOTE)
         multiply_and_promote(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
       else
         multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
+#endif
 #if !REDUCE_workspace
 #if IS_SWIGLU
       Sums<kFragments / 2> elements[kBlocks];

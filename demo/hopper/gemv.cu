@@ -10,9 +10,10 @@
 //   UNROLL          pieces of 16 bytes of each row that are on their way at a time
 //   WARPS           of a block
 //   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
+//   scale_a_1x128 and scale_b_128x128   both or none: e4m3 with scales (docs/tuning-file.md, Scales of fp8)
 //   epilogue_relu and its like   see finish.h
 //
-// Dynamic shared memory: as many bytes as A has. Rows of A and B must start at multiples of 16
+// Dynamic shared memory: as many bytes as A and its scales have. Rows of A and B must start at multiples of 16
 // bytes, and have a multiple of 16 bytes.
 
 #if !defined(ROWS_OF_A) || !defined(ROWS_PER_WARP) || !defined(UNROLL) || !defined(WARPS)
@@ -29,6 +30,12 @@ using Result = unsigned short;  // bits of a bf16 or f16
 using Element = unsigned char;
 #else
 using Element = unsigned short;
+#endif
+
+#if scale_a_1x128 && scale_b_128x128
+#define HAS_SCALES 1
+#else
+#define HAS_SCALES 0
 #endif
 
 // It uses Result.
@@ -103,7 +110,23 @@ __device__ __forceinline__ uint4 read_once(const Element* from) {
 /// What a lane has of the rows of B at a time.
 struct Pieces {
   uint4 of[ROWS_PER_WARP][UNROLL];
+#if HAS_SCALES
+  float scales[ROWS_PER_WARP][UNROLL];
+#endif
 };
+
+#if HAS_SCALES
+/// Reads the scales of pieces of these rows of B; L of them, padded to a multiple of 4, are those of 128 rows.
+__device__ __forceinline__ void read_scales(const float* scale_b, int first, int n, int start, int k, Pieces& to) {
+#pragma unroll
+  for (int u = 0; u < UNROLL; ++u)
+#pragma unroll
+    for (int r = 0; r < ROWS_PER_WARP; ++r)
+      if (start + u * kLine < k)
+        to.scales[r][u] = scale_b[static_cast<long long>(min(first + r, n - 1) / 128) * ((k + 511) / 512 * 4) +
+                                  (start + u * kLine) / 128];
+}
+#endif
 
 __device__ __forceinline__ void read(const Element* const (&row)[ROWS_PER_WARP], int start, int k, Pieces& to) {
 #pragma unroll
@@ -126,6 +149,10 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
          ,
          const Result* __restrict__ residual
 #endif
+#if HAS_SCALES
+         ,
+         const float* __restrict__ scale_a, const float* __restrict__ scale_b
+#endif
     ) {
   extern __shared__ __align__(16) Element rows_of_a[];
   const int lane = threadIdx.x % 32, first = (blockIdx.x * WARPS + threadIdx.x / 32) * ROWS_PER_WARP;
@@ -135,6 +162,11 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
 
   Pieces pieces;
   read(row, lane * kPiece, k, pieces);  // on their way while A is copied
+#if HAS_SCALES
+  read_scales(scale_b, first, n, lane * kPiece, k, pieces);
+  float* const scales_of_a = reinterpret_cast<float*>(rows_of_a + ROWS_OF_A * k);
+  for (int i = threadIdx.x; i < (k + 127) / 128 * ROWS_OF_A; i += WARPS * 32) scales_of_a[i] = scale_a[i];
+#endif
   for (int i = 0; i < ROWS_OF_A; ++i)
     for (int at = threadIdx.x * kPiece; at < k; at += WARPS * kLine)
       *reinterpret_cast<uint4*>(rows_of_a + i * k + at) = *reinterpret_cast<const uint4*>(a + i * lda + at);
@@ -147,6 +179,9 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
   for (int start = lane * kPiece; start < k; start += kLine * UNROLL) {
     Pieces next;
     read(row, start + kLine * UNROLL, k, next);
+#if HAS_SCALES
+    read_scales(scale_b, first, n, start + kLine * UNROLL, k, next);
+#endif
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
       if (start + u * kLine >= k) break;
@@ -157,10 +192,21 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       for (int i = 0; i < ROWS_OF_A; ++i) {
         float x[kPiece];
         unpack(*reinterpret_cast<const uint4*>(rows_of_a + i * k + start + u * kLine), x);
+#if HAS_SCALES
+        const float scale = scales_of_a[(start + u * kLine) / 128 * ROWS_OF_A + i];
+#pragma unroll
+        for (int r = 0; r < ROWS_PER_WARP; ++r) {
+          float sum = 0;
+#pragma unroll
+          for (int e = 0; e < kPiece; ++e) sum += weights[r][e] * x[e];
+          sums[r][i] += scale * pieces.scales[r][u] * sum;
+        }
+#else
 #pragma unroll
         for (int r = 0; r < ROWS_PER_WARP; ++r)
 #pragma unroll
           for (int e = 0; e < kPiece; ++e) sums[r][i] += weights[r][e] * x[e];
+#endif
       }
     }
     pieces = next;

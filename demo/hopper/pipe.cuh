@@ -36,11 +36,11 @@ struct Ring {
 #pragma unroll 1
     for (int i = 0; i < kStages; ++i, next()) wait(empty(), parity ^ 1);
   }
-  /// Makes all barriers, for so many arrivals at each `empty`. One thread calls it.
-  __device__ void make_barriers(int arrivals) const {
+  /// Makes all barriers, for so many arrivals at each `empty` and `full`. One thread calls it.
+  __device__ void make_barriers(int at_empty, int at_full = 1) const {
     for (int i = 0; i < kStages; ++i) {
-      make_barrier(barriers + i * 16, 1);
-      make_barrier(barriers + i * 16 + 8, arrivals);
+      make_barrier(barriers + i * 16, at_full);
+      make_barrier(barriers + i * 16 + 8, at_empty);
     }
     publish_barriers();
   }

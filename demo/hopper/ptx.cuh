@@ -164,10 +164,20 @@ __device__ __forceinline__ void store_matrices(unsigned to, unsigned first, unsi
                  : "memory");
 }
 
+__device__ __forceinline__ float read_one(unsigned from) {
+  float x;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(from) : "memory");
+  return x;
+}
+
 __device__ __forceinline__ uint2 read_two(unsigned from) {
   uint2 v;
   asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(from) : "memory");
   return v;
+}
+
+__device__ __forceinline__ void write_two(unsigned to, uint2 v) {
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(v.x), "r"(v.y) : "memory");
 }
 
 /// Writes four elements to shared memory or to global memory if that is wanted, without a branch.

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 #include "demo/hopper_emulator/machine.h"
@@ -28,28 +28,46 @@ std::size_t place(int row, int col, int ld) {
 }
 
 unsigned short to_bf16(float x) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return static_cast<unsigned short>(bits >> 16);  // all numbers here are exact
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// Numbers whose sums of products are exact in bf16.
-std::vector<unsigned short> small_numbers(int count, unsigned seed) {
+/// Numbers whose sums of products are exact, and are so in bf16 without scales.
+std::vector<float> small_numbers(int count, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<unsigned short> numbers(static_cast<std::size_t>(count));
-  for (unsigned short& number : numbers) number = to_bf16(static_cast<float>(random() % 3) - 1);
+  std::vector<float> numbers(static_cast<std::size_t>(count));
+  for (float& number : numbers) number = static_cast<float>(random() % 3) - 1;
   return numbers;
+}
+
+std::vector<unsigned short> in_bf16(const std::vector<float>& numbers) {
+  std::vector<unsigned short> elements;
+  for (const float x : numbers) elements.push_back(to_bf16(x));
+  return elements;
+}
+
+/// As a kernel reads small numbers.
+std::vector<unsigned char> operand(const Kernel& kernel, const std::vector<float>& numbers) {
+  std::vector<unsigned char> bytes;
+  for (const float x : numbers) {
+    const unsigned bits = kernel.scaled ? (x < 0 ? 0xb8 : x > 0 ? 0x38 : 0) : to_bf16(x);
+    bytes.push_back(static_cast<unsigned char>(bits & 0xff));
+    if (!kernel.scaled) bytes.push_back(static_cast<unsigned char>(bits >> 8));
+  }
+  return bytes;
+}
+
+/// Powers of two, no two neighbours of which are the same; what pads rows of them is NaN. There are whole 16 bytes.
+std::vector<float> scales(int rows, int cols, int ld) {
+  std::vector<float> all(static_cast<std::size_t>(ceil_div(rows * ld, 4) * 4), NAN);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < cols; ++j) all[place(i, j, ld)] = std::ldexp(1.0F, (i * 2 + j) % 5 - 2);
+  return all;
 }
 
 float to_float(unsigned short bits) {
   const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16;
-  float x;
-  std::memcpy(&x, &word, sizeof x);
-  return x;
-}
-
-hopper::Map map_of(std::vector<unsigned short>& data, int rows, int cols, int ld, int box_rows) {
-  return {reinterpret_cast<unsigned char*>(data.data()), rows, cols, ld, 2, box_rows};
+  return std::bit_cast<float>(word);
 }
 
 /// Of the product, and rows of B.
@@ -61,23 +79,32 @@ struct Product {
 };
 
 Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, unsigned seed) {
-  std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1),
-                              b = small_numbers(columns_of(kernel, shape) * shape.k, 2);
+  std::vector<unsigned char> a = operand(kernel, small_numbers(shape.m * shape.k, 1)),
+                             b = operand(kernel, small_numbers(columns_of(kernel, shape) * shape.k, 2));
+  const int element = kernel.scaled ? 1 : 2, slices = ceil_div(shape.k, 128);
+  const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
+                           scale_b = scales(ceil_div(shape.n, 128), slices, ceil_div(slices, 4) * 4);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const int tiles = ceil_div(kernel.swap ? shape.n : shape.m, kernel.bm * launch.cluster_m) *
                     ceil_div(kernel.swap ? shape.m : columns_of(kernel, shape), kernel.bn * launch.cluster_n) *
                     launch.cluster_m * launch.cluster_n;
   std::vector<float> workspace(static_cast<std::size_t>(tiles * launch.parts * kernel.bm * kernel.bn), NAN);
   Kernel::Arguments arguments;
-  arguments.a =
-      map_of(a, shape.m, shape.k, shape.k, kernel.swap ? kernel.bn / launch.cluster_m : kernel.bm / launch.cluster_n);
-  arguments.b = map_of(b, columns_of(kernel, shape), shape.k, shape.k,
-                       kernel.swap     ? kernel.bm / launch.cluster_n
-                       : kernel.swiglu ? kernel.bn / 2
-                                       : kernel.bn / launch.cluster_m);
-  arguments.c_map = map_of(c, shape.m, shape.n, shape.ldc, kernel.swap ? std::min(64, kernel.bn) : 64);
-  const std::vector<unsigned short> bias = small_numbers(std::max(shape.m, columns_of(kernel, shape)), 3);
-  const std::vector<unsigned short> residual = small_numbers(shape.m * shape.ldc, 4);
+  arguments.a = {a.data(), shape.m, shape.k,
+                 shape.k,  element, kernel.swap ? kernel.bn / launch.cluster_m : kernel.bm / launch.cluster_n};
+  arguments.b = {
+      b.data(),
+      columns_of(kernel, shape),
+      shape.k,
+      shape.k,
+      element,
+      kernel.swap ? kernel.bm / launch.cluster_n : kernel.swiglu ? kernel.bn / 2 : kernel.bn / launch.cluster_m};
+  arguments.c_map = {reinterpret_cast<unsigned char*>(c.data()), shape.m, shape.n, shape.ldc, 2,
+                     kernel.swap ? std::min(64, kernel.bn) : 64};
+  const std::vector<unsigned short> bias = in_bf16(small_numbers(std::max(shape.m, columns_of(kernel, shape)), 3));
+  const std::vector<unsigned short> residual = in_bf16(small_numbers(shape.m * shape.ldc, 4));
+  arguments.scale_a = scale_a.data();
+  arguments.scale_b = scale_b.data();
   arguments.bias = bias.data();
   arguments.residual = residual.data();
   arguments.c = c.data();
@@ -92,7 +119,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.cluster_m = launch.cluster_m;
   arguments.cluster_n = launch.cluster_n;
   const int blocks = kernel.split ? tiles * launch.parts : launch.blocks;
-  const int stage = (kernel.bm + kernel.bn) * kernel.bk * 2 + 16;
+  const int scale_bytes = kernel.scaled ? ((kernel.swap ? kernel.bn : kernel.bm) + 16) * 4 : 0;
+  const int stage = (kernel.bm + kernel.bn) * kernel.bk * element + 16 + scale_bytes;
   const int shared = kernel.stages * stage + (kernel.tma ? kernel.consumers * 2 * 64 * 128 : 0);
   hopper::Machine machine(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.cluster_m * launch.cluster_n),
                           static_cast<unsigned>(kernel.consumers + 1) * 128, static_cast<std::size_t>(shared), seed);
@@ -102,13 +130,19 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
 
 std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
   const int columns = columns_of(kernel, shape);
-  const std::vector<unsigned short> bias = small_numbers(std::max(shape.m, columns), 3);
-  const std::vector<unsigned short> residual = small_numbers(shape.m * shape.ldc, 4);
-  const std::vector<unsigned short> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(columns * shape.k, 2);
+  const std::vector<float> bias = small_numbers(std::max(shape.m, columns), 3);
+  const std::vector<float> residual = small_numbers(shape.m * shape.ldc, 4);
+  const std::vector<float> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(columns * shape.k, 2);
+  const int slices = ceil_div(shape.k, 128);
+  const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
+                           scale_b = scales(ceil_div(shape.n, 128), slices, slices);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const auto product = [&](int i, int j) {
-    float sum = kernel.finishes ? to_float(bias[static_cast<std::size_t>(kernel.by_col ? i : j)]) : 0;
-    for (int k = 0; k < shape.k; ++k) sum += to_float(a[place(i, k, shape.k)]) * to_float(b[place(j, k, shape.k)]);
+    float sum = kernel.finishes ? bias[static_cast<std::size_t>(kernel.by_col ? i : j)] : 0;
+    for (int k = 0; k < shape.k; ++k) {
+      const float scale = scale_a[place(k / 128, i, shape.m)] * scale_b[place(j / 128, k / 128, slices)];
+      sum += a[place(i, k, shape.k)] * b[place(j, k, shape.k)] * (kernel.scaled ? scale : 1);
+    }
     return sum;
   };
   for (int i = 0; i < shape.m; ++i)
@@ -118,7 +152,7 @@ std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
         x = x / (1 + std::exp(-x)) * product(i, shape.n + j);
       else if (kernel.finishes)
         x = std::max(x, 0.0F);
-      if (kernel.finishes) x += to_float(residual[place(i, j, shape.ldc)]);
+      if (kernel.finishes) x += residual[place(i, j, shape.ldc)];
       c[place(i, j, shape.ldc)] = to_bf16(x);
     }
   return c;

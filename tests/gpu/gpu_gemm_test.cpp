@@ -384,10 +384,10 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
               record.trial.spec.mesh_idx == 0 ? "check, reported: wrong result in C" : "measured");
 }
 
-/// Tunes at 1000 rows, with more arguments, and writes to `output`.
+/// Tunes at so many rows, with more arguments, and writes to `output`.
 void expect_right_kernels(const Sandbox& sandbox, const std::string& config, const std::string& output,
-                          std::vector<std::string> arguments) {
-  const std::vector<std::string> others = {"-m", "1000", "--max-evals", "10", "--keep-going"};
+                          std::vector<std::string> arguments, const std::string& rows = "1000") {
+  const std::vector<std::string> others = {"-m", rows, "--max-evals", "10", "--keep-going"};
   arguments.insert(arguments.begin(), {TUNE_SOURCE_DIR "/configs/" + config + ".yaml", "--output", output});
   arguments.insert(arguments.end(), others.begin(), others.end());
   const Result result = sandbox.tune(arguments);
@@ -409,6 +409,11 @@ TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
                            {"-n", columns, "-k", "136", "--param", "EPILOGUE:tma", "--param", swap});
   std::vector<std::string> fp8 = {"-n", "520", "-k", "1040", "--problem", "a=e4m3", "--problem", "b=e4m3"};
   expect_right_kernels(sandbox_, "hopper_bf16", "fp8", fp8);
+  // Also rows of scales that start at no multiples of 16 bytes, and few rows, which gemv multiplies as well.
+  std::vector<std::string> scaled = fp8;
+  scaled.insert(scaled.end(), {"--problem", "scale_a=1x128", "--problem", "scale_b=128x128"});
+  for (const char* rows : {"1000", "999", "37", "3"})
+    expect_right_kernels(sandbox_, "hopper_bf16", std::string("scaled") + rows, scaled, rows);
   fp8.insert(fp8.end(), {"--problem", "fast_accum=true"});
   expect_right_kernels(sandbox_, "hopper_bf16", "fast_fp8", fp8);
 }

@@ -24,6 +24,10 @@ void call(const tune::hopper::Kernel::Arguments& x) {
        ,
        x.residual
 #endif
+#if HAS_SCALES
+       ,
+       x.scale_a, x.scale_b
+#endif
   );
 }
 
@@ -35,7 +39,7 @@ const bool is_listed = [] {
 #else
                                      false,
 #endif
-                                     IS_SWIGLU != 0, &call});
+                                     IS_SWIGLU != 0, HAS_SCALES != 0, &call});
   return true;
 }();
 

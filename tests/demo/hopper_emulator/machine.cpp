@@ -223,6 +223,8 @@ void store_box(const Map& map, int x, int y, unsigned from) {
 
 void load_bytes(const void* from, int bytes, unsigned to, unsigned barrier) {
   Machine& machine = Machine::now();
+  if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0 || to % 16 != 0)
+    throw Fault("bytes are copied that do not begin or end at multiples of 16");
   machine.later([&machine, from, bytes, to, barrier, thread = &machine.thread()] {
     machine.act_as(*thread);
     std::memcpy(machine.at(to, static_cast<std::size_t>(bytes)), from, static_cast<std::size_t>(bytes));

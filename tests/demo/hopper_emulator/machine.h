@@ -151,10 +151,12 @@ struct Kernel {
   int bm, bn, bk, stages, consumers;
   bool swap, tma, split;          ///< tma: C is stored through shared memory; split: blocks share tiles
   bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
+  bool scaled;                    ///< multiplies e4m3 with scales, and not bf16
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
     const unsigned short *bias, *residual;
+    const float *scale_a, *scale_b;
     float* workspace;
     int m, n, k, ldc, group, parts, stagger, cluster_m, cluster_n;
   };

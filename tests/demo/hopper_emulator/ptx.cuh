@@ -164,6 +164,12 @@ void store_matrices(unsigned to, unsigned first, unsigned second, unsigned third
       std::memcpy(Machine::now().at(place, 2), &element, 2);
     }
 }
+inline float read_one(unsigned from) {
+  float x;
+  std::memcpy(&x, Machine::now().at(from, sizeof x), sizeof x);
+  return x;
+}
+inline void write_two(unsigned to, uint2 v) { std::memcpy(Machine::now().at(to, sizeof v), &v, sizeof v); }
 inline uint2 read_two(unsigned from) {
   uint2 v;
   std::memcpy(&v, Machine::now().at(from, sizeof v), sizeof v);

@@ -18,10 +18,21 @@ inline unsigned pack(float low, float high) { return to_bf16(low) | static_cast<
 /// The address itself: the emulated wgmma reads rows of 128 bytes with their swizzle.
 inline unsigned long long describe(unsigned address) { return address >> 4; }
 
+#if type_a_e4m3
+using Element = unsigned char;
+/// Of a number that is not subnormal, or 0.
+inline float to_float(Element bits) {
+  const unsigned code = bits & 0x7fU;
+  return code == 0 ? 0 : std::bit_cast<float>((bits & 0x80U) << 24 | ((code << 20) + (120U << 23)));
+}
+#else
+using Element = unsigned short;
+#endif
+
 inline float element(unsigned start, unsigned row, unsigned k) {
-  unsigned short bits;
-  const unsigned address = start + row * 128 + k * 2;
-  std::memcpy(&bits, Machine::now().at(tune::hopper::swizzled_address(address), 2), 2);
+  Element bits;
+  const unsigned address = start + row * 128 + k * sizeof bits;
+  std::memcpy(&bits, Machine::now().at(tune::hopper::swizzled_address(address), sizeof bits), sizeof bits);
   return to_float(bits);
 }
 
@@ -33,7 +44,7 @@ inline void multiply_async(unsigned long long a, unsigned long long b, bool add,
           for (unsigned e = 0; e < 4; ++e) {
             const unsigned row = warp * 16 + lane / 4 + e / 2 * 8, col = j * 8 + lane % 4 * 2 + e % 2;
             float sum = add ? d[j][e] : 0;
-            for (unsigned k = 0; k < 16; ++k) sum += element(a, row, k) * element(b, col, k);
+            for (unsigned k = 0; k < 32 / sizeof(Element); ++k) sum += element(a, row, k) * element(b, col, k);
             d[j][e] = sum;
           }
       });

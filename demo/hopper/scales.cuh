@@ -1,0 +1,107 @@
+// Scales of e4m3 matrices: one for 128 of k in a row of A, and one for 128 of k in 128 columns of B. They arrive in the
+// ring together with the slices that they belong to, whose sums are multiplied by them. The macros are those of
+// `defines: [scale_a, scale_b]` in a tuning file (docs/tuning-file.md, Scales of fp8): without scales there are none,
+// and nothing of this is compiled.
+#pragma once
+#include "pipe.cuh"
+#include "schedule.cuh"
+
+#if scale_a_1x128 && scale_b_128x128
+#define HAS_SCALES 1
+#if !PROMOTE || BK != 128
+#error "a slice has one scale in each row of A: PROMOTE has to be 1, and BK 128"
+#endif
+
+namespace {
+
+enum {
+  kScaledRows = SWAP ? BN : BM,  // of A in a tile
+  kScaledBlocks = SWAP            ? (BM + 127) / 128
+                  : 128 % BN == 0 ? 1
+                                  : 2,   // of B
+  kScaleBytes = (kScaledRows + 16) * 4,  // of a slice: those of A, four of each block, and where the first ones are
+};
+static_assert(SWAP || BN <= 128 || 128 % (BN - 128) == 0, "columns of a tile are in at most two blocks of B");
+
+/// The scales in global memory, as docs/tuning-file.md says. What is copied begins and ends at multiples of 16 bytes:
+/// up to three numbers come before those that are wanted.
+struct Scales {
+  const float *a, *b;
+  int m, n, k;
+
+  __device__ __forceinline__ static int first_row(const Work& work) { return SWAP ? work.col : work.row; }
+  __device__ __forceinline__ static int first_col(const Work& work) { return SWAP ? work.row : work.col; }
+
+  /// Asks for those of a tile's slice.
+  __device__ __forceinline__ void load(const Work& work, int slice, unsigned to, unsigned barrier) const {
+    const int slices = (k + 127) / 128, ld = (slices + 3) / 4 * 4;
+    // A cluster may have tiles beyond C.
+    const int first = slice * m + min(first_row(work), m - 1), from = first / 4 * 4;
+    const int count = min((slices * m + 3) / 4 * 4 - from, kScaledRows + 4);
+    write_two(to + (kScaledRows + 12) * 4, {first % 4 * 4U, slice % 4 * 4U});
+    expect(barrier, (count + kScaledBlocks * 4) * 4);
+    load_bytes(a + from, count * 4, to, barrier);
+#pragma unroll
+    for (int i = 0; i < kScaledBlocks; ++i) {
+      const int block = min(first_col(work) / 128 + i, (n - 1) / 128);
+      load_bytes(b + block * ld + slice / 4 * 4, 16, to + (kScaledRows + 4 + i * 4) * 4, barrier);
+    }
+  }
+};
+
+/// What a lane multiplies the sums of a slice by: those of kBlocks times 64 rows from `row` on of the tile.
+template <int kBlocks, int kFragments>
+struct Factors {
+#if SWAP
+  float of_row[kFragments][2], of_block[kBlocks];  // a row of A is a column of the tile
+#else
+  float of[kBlocks][2][kScaledBlocks];
+  int second;  // from this fragment on, columns are in the second block
+#endif
+
+  __device__ __forceinline__ Factors(const Work& work, unsigned scales, int row) {
+    const uint2 first = read_two(scales + (kScaledRows + 12) * 4);  // bytes
+    const int lane = threadIdx.x % 32, within = Scales::first_col(work) % 128;
+    const unsigned of_b = scales + (kScaledRows + 4) * 4 + first.y;
+    scales += first.x;
+#if SWAP
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 2; ++e) of_row[j][e] = read_one(scales + (j * 8 + lane % 4 * 2 + e) * 4);
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i)
+      of_block[i] = read_one(of_b + (kScaledBlocks == 1 ? 0 : (within + row + i * 64) / 128) * 16);
+#else
+    second = (128 - within) / 8;
+    row += threadIdx.x / 32 % 4 * 16 + lane / 4;
+    float of_block[kScaledBlocks];
+#pragma unroll
+    for (int b = 0; b < kScaledBlocks; ++b) of_block[b] = read_one(of_b + b * 16);
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int b = 0; b < kScaledBlocks; ++b)
+          of[i][half][b] = read_one(scales + (row + i * 64 + half * 8) * 4) * of_block[b];
+#endif
+  }
+
+  /// Of sum e of a fragment.
+  __device__ __forceinline__ float operator()(int i, int j, int e) const {
+#if SWAP
+    return of_row[j][e % 2] * of_block[i];
+#else
+    return kScaledBlocks == 1 || j < second ? of[i][e / 2][0] : of[i][e / 2][kScaledBlocks - 1];
+#endif
+  }
+};
+
+}  // namespace
+#elif defined(scale_a_1x128) || defined(scale_b_128x128) || defined(scale_a_tensor) || defined(scale_b_tensor) || \
+    defined(scale_a_row) || defined(scale_b_col) || defined(scale_a_128x128) || defined(scale_b_1x128)
+#error "of the scales, the kernel has those of 1x128 for A together with those of 128x128 for B"
+#else
+#define HAS_SCALES 0
+#endif
