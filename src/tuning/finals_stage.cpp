@@ -279,7 +279,7 @@ void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender
   const auto begin = now();
   blame_for_ends(id, contenders, rules);
   const std::size_t count = contenders.size();
-  const auto finals = parts_.executor().finals(std::move(contenders), rules);
+  const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
   const auto tick = [&](int round, std::size_t active) {
     parts_.progress.set_finals(
         {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());

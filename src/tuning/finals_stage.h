@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "exec/evaluate/executor.h"
 #include "recording/journal.h"
 #include "report/progress.h"
 #include "results/tuning_outcome.h"
 #include "tuning/contenders.h"
+#include "tuning/measuring.h"
 #include "tuning/tuner.h"
 
 namespace tune::tuning {
@@ -45,14 +45,14 @@ struct FinalsStageRules {
 /// holds them unless the journal remembers them.
 class FinalsStage {
  public:
-  /// What it needs of the run; all of it must outlive this. The executor is made only if something is to be timed.
+  /// What it needs of the run; all of it must outlive this.
   struct Parts {
     const Plan& plan;
     const Objective& objective;
     const exec::RequestFactory& requests;
     recording::Journal& journal;
     report::Progress& progress;
-    std::function<exec::Executor&()> executor;
+    Measuring& measuring;
   };
 
   /// Finals and notes go to `outcome`, whose default_spec is today's configuration.

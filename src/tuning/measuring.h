@@ -3,31 +3,39 @@
 #include <memory>
 
 #include "exec/evaluate/executor.h"
+#include "exec/evaluate/replay_runner.h"
 #include "results/notices.h"
 #include "tuning/journal_lookup.h"
 #include "tuning/tuner.h"
 
 namespace tune::tuning {
 
-/// Builds and times what nothing else can answer. Nothing is started before the first such spec.
+/// Answers specs from the journal, and builds and times those that it does not know. Nothing is started before the
+/// first such spec.
 class Measuring {
  public:
-  /// `make` is asked once.
-  explicit Measuring(std::function<std::unique_ptr<exec::Executor>()> make) : make_(std::move(make)) {}
+  /// `known` must outlive this; `most_out` as for JournalLookup::order. `make` is asked once.
+  Measuring(JournalLookup& known, std::int64_t most_out, std::function<std::unique_ptr<exec::Executor>()> make);
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
 
+  exec::Runner& runner() { return runner_; }
+  JournalLookup& known() { return *known_; }
   exec::Executor& executor();
   /// Null before executor() was called.
   exec::Executor* started() const { return executor_.get(); }
 
  private:
+  JournalLookup* known_;
   std::function<std::unique_ptr<exec::Executor>()> make_;
   std::unique_ptr<exec::Executor> executor_;
+  exec::ReplayRunner runner_;
 };
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of
 /// its own. Throws as Tuner::sweep.
-void remeasure_distrusted(Tuner& tuner, const Measuring& measuring, JournalLookup& known, results::Notices& notes);
+void remeasure_distrusted(Tuner& tuner, Measuring& measuring, results::Notices& notes);
 /// Measures the best spec, and what becomes the best then, in a process of its own. Throws as Tuner::sweep.
-void confirm_best(Tuner& tuner, Measuring& measuring, JournalLookup& known, const Objective& objective);
+void confirm_best(Tuner& tuner, Measuring& measuring, const Objective& objective);
 
 }  // namespace tune::tuning

@@ -51,6 +51,7 @@ class Tuner {
 
   const std::vector<Trial>& trials() const { return trials_; }
   std::vector<Trial>& trials() { return trials_; }
+  report::Progress::Time now() const { return now_(); }
   /// Why the sweep ended before its time: all specs failed alike. Empty if it did not.
   const std::string& systematic_failure() const { return systematic_failure_; }
 

@@ -9,6 +9,38 @@
 #include "platform/files/streams.h"
 
 namespace tune::tuning {
+namespace {
+
+void print(const results::Results& results) {
+  platform::print_escaped(results.text());
+  platform::flush_results();
+}
+
+void write_files(const results::Results& results, const TuningParts& parts) {
+  parts.outputs.make_folders();
+  try {
+    results.write_files(parts.outputs, parts.device);
+  } catch (const Error& error) {
+    try {
+      parts.exporter.finish();
+    } catch (const Error& another) {
+      throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
+    }
+    throw;
+  }
+  parts.exporter.finish();
+}
+
+void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
+  outcome.trials = std::move(tuner.trials());
+  outcome.elapsed_seconds = seconds;
+  outcome.ended_early = !end.complete() && !outcome.finals_interrupted;
+  if (outcome.ended_early) outcome.notes.ended_early();
+  if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
+    outcome.notes.all_failed_alike(failure);
+}
+
+}  // namespace
 
 bool JobEnd::by_error() const try {
   rethrow();
@@ -25,8 +57,12 @@ void JobEnd::rethrow() const {
 
 // A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
 // a record, as a kill is.
-JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
+JobEnd run_job(recording::Journal* journal, const std::function<void()>& work) {
   JobEnd end;
+  if (journal == nullptr) {
+    work();
+    return end;
+  }
   try {
     work();
   } catch (const exec::Interrupted& interrupted) {
@@ -37,17 +73,8 @@ JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
   } catch (...) {
     end.stopped = std::current_exception();
   }
-  journal.note_end();
+  journal->note_end();
   return end;
-}
-
-void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
-  outcome.trials = std::move(tuner.trials());
-  outcome.elapsed_seconds = seconds;
-  outcome.ended_early = !end.complete() && !outcome.finals_interrupted;
-  if (outcome.ended_early) outcome.notes.ended_early();
-  if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
-    outcome.notes.all_failed_alike(failure);
 }
 
 void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome) {
@@ -75,25 +102,33 @@ void note_model(const std::optional<CostModel>& model, results::TuningOutcome& o
     outcome.notes.costs_were_predicted(predicted.size(), rank_correlation(predicted, measured));
 }
 
-void print(const results::Results& results) {
-  platform::print_escaped(results.text());
-  platform::flush_results();
-}
+results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, results::ResultsRules rules,
+                            results::TuningOutcome& outcome) {
+  Tuner& tuner = parts.tuner;
 
-void write_files(const results::Results& results, const results::Outputs& outputs, const Device& device,
-                 Exporter& exporter) {
-  outputs.make_folders();
-  try {
-    results.write_files(outputs, device);
-  } catch (const Error& error) {
-    try {
-      exporter.finish();
-    } catch (const Error& another) {
-      throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
-    }
-    throw;
-  }
-  exporter.finish();
+  // Try, and decide.
+  const JobEnd end = run_job(parts.journal, [&] {
+    tuner.sweep(parts.strategy);
+    if (tuner.systematic_failure().empty()) steps.decide();  // else specs are still out, and there is nothing to decide
+  });
+  if (end.by_error() && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
+
+  // Say what was found, however it ended.
+  add_outcome(end, tuner, std::chrono::duration<double>(tuner.now() - parts.began).count(), outcome);
+  if (outcome.ended_early) rules.csv.clear();  // the files of an earlier, complete run stay as they are
+  steps.note(rules);
+  results::Results results(std::move(rules), parts.loaded, parts.objective, outcome);
+  if (results.summary().tuned && results.any())
+    parts.progress.set_best(results.rows().front().trial->spec, results.winner().first);
+  parts.progress.finish(tuner.now());
+  if (!parts.silent) print(results);
+  if (steps.keep) steps.keep(results);
+
+  // Write it.
+  if (end.complete() && parts.journal != nullptr) parts.journal->flush(true);
+  if (!outcome.ended_early) write_files(results, parts);
+  end.rethrow();
+  return results;
 }
 
 }  // namespace tune::tuning

@@ -27,10 +27,10 @@ void note_stale_best(const Target& target, const results::ResultsRules& shown, r
 
 }  // namespace
 
-void note_at_the_end(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
-                     const exec::RequestFactory& requests, const exec::ChosenDevice& device,
-                     const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
-                     results::TuningOutcome& outcome) {
+void note_at_the_end(const TuneOptions& options, const Target& target, const std::optional<tuning::Grid>& grid,
+                     const results::ResultsRules& shown, const exec::RequestFactory& requests,
+                     const exec::ChosenDevice& device, const std::optional<EarlierResult>& earlier,
+                     const recording::Journal& journal, results::TuningOutcome& outcome) {
   const Device& tuned_for = requests.hello().device;
   tuning::note_recorded(outcome, journal, requests, outcome.notes);
   if (target.workers.others() == nullptr) tuning::note_other_device(outcome.trials, device.id, outcome.notes);
@@ -46,6 +46,9 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const res
       outcome.trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
   if (earlier_failures > 0) outcome.notes.failures_are_of_an_earlier_run(earlier_failures);
   tuning::note_trials(target.plan(), options.tune, outcome);
+  const tuning::SearchRules& search = target.job.search;
+  if (target.job.only.empty() && grid && tuning::wants_search(search, grid->specs.size()))
+    tuning::note_model(tuning::model_for(search, target.plan(), tuned_for), outcome);
 }
 
 }  // namespace tune::commands

@@ -62,7 +62,8 @@ void require_journal(const results::Outputs& outputs) {
 
 recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
                                   const exec::RequestFactory& requests, bool fresh,
-                                  std::unique_ptr<recording::Journal>& kept, results::Notices& notes) {
+                                  std::unique_ptr<recording::Journal>& own, results::Notices& notes) {
+  std::unique_ptr<recording::Journal>& kept = target.job.journal != nullptr ? *target.job.journal : own;
   if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
   if (target.job.anew) kept->clear();
   note_journal(*kept, notes);

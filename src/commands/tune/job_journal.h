@@ -14,10 +14,10 @@ namespace tune::commands {
 
 /// Throws Error(environment) if there is no place for one.
 void require_journal(const results::Outputs& outputs);
-/// Begins the run in the journal, which `kept` holds open.
+/// Begins the run in the journal, which the job or `own` holds open.
 recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
                                   const exec::RequestFactory& requests, bool fresh,
-                                  std::unique_ptr<recording::Journal>& kept, results::Notices& notes);
+                                  std::unique_ptr<recording::Journal>& own, results::Notices& notes);
 /// Which of its records count. A disagreement that it remembers forbids sharing processes.
 tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
                                    results::Notices& notes);

@@ -73,10 +73,13 @@ recording::Recording chosen_recording(const TuneOptions& options, const std::fil
   return std::move(recordings.back());
 }
 
-results::Outputs outputs_of(const TuneOptions& options) {
-  results::OutputRules rules = output_rules(options, Job(options));
+results::Outputs without_journal(results::OutputRules rules) {
   rules.journal = false;
-  results::Outputs outputs(rules);
+  return results::Outputs(rules);
+}
+
+results::Outputs outputs_of(const TuneOptions& options) {
+  results::Outputs outputs = without_journal(output_rules(options, Job(options)));
   std::vector<std::filesystem::path> inputs = options.yaml;
   inputs.push_back(options.simulate);
   outputs.must_not_be(inputs);
@@ -227,14 +230,28 @@ void decide(const TuneOptions& options, Simulation& simulation) {
     if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 
-const Trial* choose(const TuneOptions& options, const SimulationHooks& hooks, Simulation& simulation) {
-  results::TuningOutcome& outcome = simulation.outcome;
-  if (!hooks.choose) decide(options, simulation);
-  outcome.trials = std::move(simulation.tuner.trials());
-  if (hooks.choose) return hooks.choose(outcome.trials, simulation.loaded.plan, simulation.objective);
-  const results::Results results(results_rules(options, Job(options)), simulation.loaded, simulation.objective,
-                                 outcome);
-  return results.any() ? results.rows().front().trial : nullptr;
+void add_notes(const TuneOptions& options, Simulation& simulation) {
+  note_recording(simulation.recording, simulation.choice, wants_finals(options), simulation.outcome);
+  tuning::note_model(simulation.model, simulation.outcome);
+  tuning::note_trials(simulation.loaded.plan, options.tune, simulation.outcome);
+}
+
+/// `decide` decides among the simulation's trials.
+results::Results run(const TuneOptions& options, Simulation& simulation, const results::Outputs& outputs, bool silent,
+                     const std::function<void()>& decide) {
+  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, simulation.recording.device,
+                            options.tuner.time);
+  if (!options.search.spec) simulation.outcome.specs = simulation.specs.size_text();
+  tuning::TuningSteps steps;
+  steps.decide = [&] {
+    for (const Trial& trial : simulation.tuner.trials()) exporter.add(trial);
+    decide();
+  };
+  steps.note = [&](const results::ResultsRules&) { add_notes(options, simulation); };
+  return tuning::run_tuning(
+      {simulation.loaded, simulation.objective, simulation.recording.device, outputs, *simulation.strategy,
+       simulation.tuner, simulation.progress, exporter, nullptr, tuning::Replay::Time(), silent},
+      steps, results_rules(options, Job(options), outputs.csv), simulation.outcome);
 }
 
 }  // namespace
@@ -243,32 +260,20 @@ ExitCode simulate(const TuneOptions& options) {
   Simulation simulation(options, options.search, options.simulate);
   const results::Outputs outputs = outputs_of(options);
   print_warnings(simulation.loaded.warnings);
-  const recording::Recording& recording = simulation.recording;
-  results::TuningOutcome& outcome = simulation.outcome;
-  tuning::Tuner& tuner = simulation.tuner;
-  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, recording.device,
-                            options.tuner.time);
-  if (!options.search.spec) outcome.specs = simulation.specs.size_text();
-  tuner.sweep(*simulation.strategy);
-  for (const Trial& trial : tuner.trials()) exporter.add(trial);
-  decide(options, simulation);
-  tuning::add_outcome({}, tuner, std::chrono::duration<double>(simulation.replay.now().time_since_epoch()).count(),
-                      outcome);
-  note_recording(recording, simulation.choice, wants_finals(options), outcome);
-  tuning::note_model(simulation.model, outcome);
-  tuning::note_trials(simulation.loaded.plan, options.tune, outcome);
-  const results::Results results(results_rules(options, Job(options), outputs.csv), simulation.loaded,
-                                 simulation.objective, outcome);
-  tuning::print(results);
-  tuning::write_files(results, outputs, recording.device, exporter);
-  return results.code();
+  return run(options, simulation, outputs, false, [&] { decide(options, simulation); }).code();
 }
 
 std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchRules& search,
                                                 const std::filesystem::path& recording, const SimulationHooks& hooks) {
   Simulation simulation(options, search, recording, hooks.answer);
-  simulation.tuner.sweep(*simulation.strategy);
-  const Trial* chosen = choose(options, hooks, simulation);
+  const Trial* chosen = nullptr;  // the outcome takes the trials over as they are
+  const results::Results results = run(options, simulation, without_journal({}), true, [&] {
+    if (hooks.choose)
+      chosen = hooks.choose(simulation.tuner.trials(), simulation.loaded.plan, simulation.objective);
+    else
+      decide(options, simulation);
+  });
+  if (!hooks.choose && results.any()) chosen = results.rows().front().trial;
   if (chosen == nullptr) return std::nullopt;
   const auto best = simulation.replay.best(simulation.specs), own = simulation.replay.merit(chosen->spec);
   if (!best || !own) return std::nullopt;

@@ -126,14 +126,6 @@ results::ResultsRules how_shown(const TuneOptions& options, const Target& target
   return shown;
 }
 
-/// The end of the progress, and the results.
-void show(const results::Results& results, const Job& job, report::Progress& progress) {
-  if (results.summary().tuned && results.any())
-    progress.set_best(results.rows().front().trial->spec, results.winner().first);
-  progress.finish(now());
-  if (!job.silent) tuning::print(results);
-}
-
 // All is written by now: what prevents this costs nothing else.
 void print_usage(exec::Executor* executor, const Target& target, const results::TuningOutcome& outcome) try {
   const std::optional<exec::Usage> spent = executor != nullptr ? executor->usage() : std::nullopt;
@@ -145,12 +137,13 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
 } catch (const Error&) {
 }
 
-tuning::FinalsStage finals_stage(tuning::FinalsStage::Parts parts, const TuneOptions& options, const Target& target,
-                                 const exec::ChosenDevice& device, report::Progress::Time sweep_began,
-                                 results::TuningOutcome& outcome) {
+void hold_finals(const tuning::FinalsStage::Parts& parts, const TuneOptions& options, const Target& target,
+                 const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
+                 results::TuningOutcome& outcome) {
   auto stored =
       tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
-  return {parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), outcome};
+  tuning::FinalsStage(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), outcome)
+      .hold(tuner);
 }
 
 /// What follows the files.
@@ -197,8 +190,7 @@ Tuned tune(const TuneOptions& options, Target& target) {
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);
   require_artifact(options, target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;
-  recording::Journal& journal = begin_journal(options, target, requests, fresh,
-                                              job.journal != nullptr ? *job.journal : own_journal, outcome.notes);
+  recording::Journal& journal = begin_journal(options, target, requests, fresh, own_journal, outcome.notes);
   const tuning::LookupRules lookup = trusted_lookup(options, job, journal, outcome.notes);
   tuning::JournalLookup known(journal, requests, target.objective, lookup);
 
@@ -210,46 +202,34 @@ Tuned tune(const TuneOptions& options, Target& target) {
   JobObserver observer(journal, requests, progress, exporter, estimate);
 
   // Who answers: the journal, and for what it does not know this machine or agents, which start nothing before that.
-  tuning::Measuring measuring(
-      [&] { return executor_for(options, target, requests, devices, lookup.share_processes, observer); });
-  exec::ReplayRunner runner([&](const Spec& spec) { return known.answer(spec); },
-                            [&]() -> exec::Runner& { return measuring.executor().runner(); },
-                            known.order(rules.most_out));
-  tuning::Tuner tuner(target.objective, &requests, runner, &journal, progress, rules, now, observer);
+  tuning::Measuring measuring(known, rules.most_out, [&] {
+    return executor_for(options, target, requests, devices, lookup.share_processes, observer);
+  });
+  tuning::Tuner tuner(target.objective, &requests, measuring.runner(), &journal, progress, rules, now, observer);
 
-  // Try, and decide.
+  // How it is decided, and what is said and kept then.
   const auto began = now();
+  tuning::TuningSteps steps;
+  steps.decide = [&] {
+    tuning::remeasure_distrusted(tuner, measuring, outcome.notes);
+    if (!options.tune && !repeats) return;
+    hold_finals({target.plan(), target.objective, requests, journal, progress, measuring}, options, target,
+                devices.front(), began, tuner, outcome);
+    if (!outcome.finals) tuning::confirm_best(tuner, measuring, target.objective);
+  };
+  steps.note = [&](const results::ResultsRules& shown) {
+    note_at_the_end(options, target, grid, shown, requests, devices.front(), earlier, journal, outcome);
+    if (!job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
+  };
+  steps.keep = [&](const results::Results& found) { remember(found, options, target, requests, outcome, journal); };
+
+  // Try, decide, say and write.
   if (is_estimated(job, grid, count))
     estimate.begin(*grid, journal, requests, heading(options, target, machine.device));
-  const tuning::JobEnd end = tuning::run_job(journal, [&] {
-    tuner.sweep(*strategy);
-    if (!tuner.systematic_failure().empty()) return;  // specs are still out, and there is nothing to decide
-    tuning::remeasure_distrusted(tuner, measuring, known, outcome.notes);
-    if (!options.tune && !repeats) return;
-    finals_stage({target.plan(), target.objective, requests, journal, progress,
-                  [&]() -> exec::Executor& { return measuring.executor(); }},
-                 options, target, devices.front(), began, outcome)
-        .hold(tuner);
-    if (!outcome.finals) tuning::confirm_best(tuner, measuring, known, target.objective);
-  });
-  if (end.by_error() && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
-
-  // Say what was found, however it ended.
-  tuning::add_outcome(end, tuner, std::chrono::duration<double>(now() - target.started).count(), outcome);
-  results::ResultsRules shown = how_shown(options, target, requests);
-  if (outcome.ended_early) shown.csv.clear();  // the files of an earlier, complete run stay as they are
-  note_at_the_end(options, target, shown, requests, devices.front(), earlier, journal, outcome);
-  if (job.only.empty() && grid && tuning::wants_search(job.search, grid->specs.size()))
-    tuning::note_model(tuning::model_for(job.search, target.plan(), machine.device), outcome);
-  if (!job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
-  const results::Results results(shown, target.loaded, target.objective, outcome);
-  show(results, job, progress);
-  remember(results, options, target, requests, outcome, journal);
-
-  // Write it.
-  if (end.complete()) journal.flush(true);
-  if (!outcome.ended_early) tuning::write_files(results, target.outputs, machine.device, exporter);
-  end.rethrow();
+  const results::Results results =
+      tuning::run_tuning({target.loaded, target.objective, machine.device, target.outputs, *strategy, tuner, progress,
+                          exporter, &journal, target.started, job.silent},
+                         steps, how_shown(options, target, requests), outcome);
   finish(options, target, results, outcome, measuring, journal);
   fill(tuned, results, options, requests, journal);
   tuned.estimated = estimate.was_printed();

@@ -49,6 +49,12 @@ class CountingRunner : public exec::Runner {
   std::optional<Trial> trial_;
 };
 
+results::Outputs no_files() {
+  results::OutputRules rules;
+  rules.journal = false;
+  return results::Outputs(rules);
+}
+
 /// A tuning of three specs, on a clock of its own.
 class TuningTest : public testing::Test {
  protected:
@@ -57,10 +63,10 @@ class TuningTest : public testing::Test {
   results::Results sweep() {
     recording::Journal journal(folder_.path() / "journal.jsonl");
     tuning::Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
-    const tuning::JobEnd end = tuning::run_job(journal, [&] { tuner.sweep(strategy_); });
-    tuning::add_outcome(end, tuner, std::chrono::duration<double>(clock_ - Time()).count(), outcome_);
-    end.rethrow();
-    return {results_, loaded_, objective_, outcome_};
+    tuning::Exporter exporter(outputs_, loaded_.plan, objective_, device_, {});
+    return tuning::run_tuning(
+        {loaded_, objective_, device_, outputs_, strategy_, tuner, progress_, exporter, &journal, Time(), true},
+        {[] {}, [](const results::ResultsRules&) {}}, results_, outcome_);
   }
 
   TuningFolder folder_;
@@ -71,6 +77,8 @@ class TuningTest : public testing::Test {
   std::ostringstream screen_;
   report::Progress progress_{screen_, {}, 3, clock_};
   search::Listed strategy_{{spec(3), spec(1), spec(2)}};
+  Device device_;
+  results::Outputs outputs_ = no_files();
   results::ResultsRules results_;
   results::TuningOutcome outcome_;
 };
@@ -114,7 +122,7 @@ TEST(JobEnd, IsNotedUnlessAKernelMayHaveCausedIt) {
     {
       recording::Journal journal(file);
       journal.append(wire::StartedRecord{"spec", 0, 0});
-      const tuning::JobEnd end = tuning::run_job(journal, work);
+      const tuning::JobEnd end = tuning::run_job(&journal, work);
       EXPECT_EQ(end.complete(), complete);
       EXPECT_EQ(end.by_error(), by_error);
     }
