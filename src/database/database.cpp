@@ -56,9 +56,9 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
 bool launch_is_known(const TunedResult& result) { return result.artifact_hash.empty() || !result.code.empty(); }
 
 auto order_of(const TunedResult& result) {
-  return std::tuple(!result.checked, result.finals_interrupted, !launch_is_known(result), result.seconds,
+  return std::tuple(!result.checked, result.finals_interrupted, !launch_is_known(result), result.time.seconds,
                     result.artifact_hash, to_text(result.params), result.date.empty(), result.date, result.store_path,
-                    result.code, result.interval ? result.interval->high : 0.0, result.ratios);
+                    result.code, result.time.interval ? result.time.interval->high : 0.0, result.ratios);
 }
 
 auto order_of(const SizeRule& rule) {

@@ -51,8 +51,7 @@ struct ResultKey {
 /// The best configuration of one key, and its time.
 struct TunedResult {
   std::vector<Setting> params;
-  double seconds = 0;
-  std::optional<Interval> interval;  ///< 95 % confidence interval of `seconds`
+  Estimate time;
   bool checked = false;
   bool finals_interrupted = false;
   std::vector<std::pair<std::string, double>> ratios;  ///< a baseline's time over this one's, by its label

@@ -76,8 +76,7 @@ std::pair<ResultKey, TunedResult> read_best_result(const config::Node& root, con
   key.group.device = {recorded->device, recorded->arch, recorded->driver, recorded->compiler,
                       text_of(find_in(root, "device", "vendor_library"))};
   key.group.source = text_of(find_in(root, "result", "source"));
-  result.seconds = recorded->time.seconds;
-  result.interval = recorded->time.interval;
+  result.time = recorded->time;
   result.checked = text_of(find_in(root, "result", "checked")) == "yes";
   result.finals_interrupted = find_in(root, "result", "finals") != nullptr;
   result.ratios = ratios_of(root, diagnostics);

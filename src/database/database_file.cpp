@@ -28,10 +28,10 @@ config::Node result_node(const ResultKey& key, const TunedResult& result) {
   set_key(node, key.group, key.sizes);
   set_configuration(node, {result.params, result.artifact_hash, result.store_path});
   set_text(node, "code", result.code);
-  node.set("time_ms", milliseconds(result.seconds));
-  if (result.interval) {
+  node.set("time_ms", milliseconds(result.time.seconds));
+  if (result.time.interval) {
     config::Node interval = config::make_list({});
-    interval.items = {milliseconds(result.interval->low), milliseconds(result.interval->high)};
+    interval.items = {milliseconds(result.time.interval->low), milliseconds(result.time.interval->high)};
     node.set("interval_ms", std::move(interval));
   }
   config::Node ratios = config::make_mapping({});
@@ -104,8 +104,8 @@ class DatabaseReader {
     result.code = text_of_key(fields, "code");
     const auto seconds = seconds_of(*time, "time_ms");
     if (!seconds) return std::nullopt;
-    result.seconds = *seconds;
-    if (const config::Node* node = fields.find("interval_ms")) result.interval = read_interval(*node);
+    result.time.seconds = *seconds;
+    if (const config::Node* node = fields.find("interval_ms")) result.time.interval = read_interval(*node);
     if (const config::Node* node = fields.find("ratio"))
       for (const config::Entry& entry : node->entries)
         if (const auto ratio = config::read_number(entry.value, "ratio", *diagnostics_))

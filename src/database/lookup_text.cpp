@@ -20,7 +20,7 @@ std::string write_found(const Found& found) {
   set_configuration(node, found.configuration);
   node.find("params")->flow = false;
   if (found.result != nullptr) {
-    node.set("time_ms", config::make_scalar(fmt::format("{:.6g}", found.result->seconds * 1e3), {}));
+    node.set("time_ms", config::make_scalar(fmt::format("{:.6g}", found.result->time.seconds * 1e3), {}));
     if (!found.result->checked) node.set("checked", config::make_scalar("no", {}));
     set_text(node, "date", found.result->date);
   }

@@ -233,12 +233,11 @@ std::size_t Region::index_of(const Finalist& finalist) const {
 
 void Region::decide(std::size_t winner) {
   const Configuration& best = configurations_[winner];
-  Decision decision{best.values, best.cost.value_or(0)};
+  Decision decision{best.values, {best.cost.value_or(0)}};
   if (finished(best.finalist)) {
     std::vector<double> costs;
     for (const auto& [round, cost] : best.finalist.rounds) costs.push_back(cost);
-    decision.cost = median(costs);
-    decision.interval = median_interval(costs);
+    decision.cost = {median(costs), median_interval(costs)};
   }
   const Configuration& standard = configurations_.front();
   const std::vector<double> ratios = paired_ratios(standard.finalist, best.finalist);

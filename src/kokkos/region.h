@@ -23,9 +23,8 @@ struct Turn {
 /// What is known to be the best.
 struct Decision {
   std::vector<Value> values;
-  double cost = 0;
-  std::optional<Interval> interval = {};  ///< of the cost
-  double default_ratio = 1;               ///< the cost of the application's own values over this one
+  Estimate cost = {};
+  double default_ratio = 1;  ///< the cost of the application's own values over this one
 };
 
 struct SearchRules {

@@ -217,11 +217,10 @@ void TunedRegion::take_decision() {
     const bool is_text = asked_.outputs[i]->type == tools::ValueType::text;
     result.params.push_back({names_[i], is_text ? Value(text_of(decision.values[i])) : decision.values[i], true});
   }
-  result.seconds = decision.cost;
-  result.interval = decision.interval;
+  result.time = decision.cost;
   result.ratios = {{"default", decision.default_ratio}};
   result.date = today();
-  if (!is_valid_time(result.seconds)) return;
+  if (!is_valid_time(result.time.seconds)) return;
   results_->add(key_, result);
   results_->add_decision(id_);
 }

@@ -18,10 +18,10 @@ database::Database database_with_results(const std::filesystem::path& path) {
 
 Measurement measurement_of(const database::TunedResult& result) {
   Measurement measurement;
-  measurement.timing.median = result.seconds;
-  if (result.interval) {
-    measurement.timing.ci_low = result.interval->low;
-    measurement.timing.ci_high = result.interval->high;
+  measurement.timing.median = result.time.seconds;
+  if (result.time.interval) {
+    measurement.timing.ci_low = result.time.interval->low;
+    measurement.timing.ci_high = result.time.interval->high;
   }
   measurement.checked = result.checked;
   for (const auto& [label, ratio] : result.ratios) measurement.metrics[label + " / best"] = ratio;
@@ -51,9 +51,9 @@ recording::Recording recording_of(const database::ResultKey& key, const database
 
 results::ProblemTimes times_of_result(const database::ResultKey& key, const database::TunedResult& result) {
   results::ProblemTimes times{key.group.kernel, problem_of_result(key), key.group.device.name, {}, 0, {}};
-  times.specs.push_back({{0, result.params}, {}, Estimate{result.seconds, result.interval}});
+  times.specs.push_back({{0, result.params}, {}, result.time});
   for (const auto& [label, ratio] : result.ratios)
-    times.baselines.emplace_back(label, Estimate{result.seconds * ratio});
+    times.baselines.emplace_back(label, Estimate{result.time.seconds * ratio});
   return times;
 }
 

@@ -30,18 +30,13 @@ void bind(cli::Command& command, MergeOptions& options) {
 /// A result whose time is known less well is noted.
 constexpr double kUncertain = 0.1;
 
-/// Half the width of the interval, as a share of the time; 0: it is not known.
-double uncertainty_of(const database::TunedResult& result) {
-  return result.interval ? (result.interval->high - result.interval->low) / (2 * result.seconds) : 0;
-}
-
 ExitCode merge(const MergeOptions& options) {
   database::Database inputs;
   std::vector<std::string> notes;
   for (const std::filesystem::path& input : options.inputs)
     for (std::string& note : add_all(inputs, read_results(input)).notes) notes.push_back(std::move(note));
   for (const auto& [key, result] : inputs.results)
-    if (const double share = uncertainty_of(result); share > kUncertain)
+    if (const double share = relative_width(result.time).value_or(0); share > kUncertain)
       notes.push_back(line_with_escapes(fmt::format("{} {} is known to +-{:.0f} % only; tune it again",
                                                     key.group.kernel, database::to_text(key.sizes), 100 * share)));
   for (const std::string& alias : options.aliases) inputs.aliases.insert(name_and_value("--alias", alias));

@@ -407,8 +407,9 @@ class Packer {
     entry.sizes = package::sizes_of(candidate.loaded->plan);
     entry.variant = variant;
     entry.params = to_text(candidate.params);
-    entry.milliseconds = result.seconds * 1e3;
-    if (result.interval) entry.low = result.interval->low * 1e3, entry.high = result.interval->high * 1e3;
+    entry.milliseconds = result.time.seconds * 1e3;
+    if (result.time.interval)
+      entry.low = result.time.interval->low * 1e3, entry.high = result.time.interval->high * 1e3;
     for (const auto& [label, ratio] : result.ratios)
       if (label == "vendor") entry.of_vendor = ratio;
     return entry;

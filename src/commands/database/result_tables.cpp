@@ -95,9 +95,9 @@ std::string to_json(const database::Database& database, const database::ResultGr
     json["configurations"].push_back(configuration_json(each));
   for (const Row& row : table.rows) {
     ordered_json entry = {{"sizes", sizes_json(row.sizes)}, {"use", row.use}};
-    if (row.result != nullptr) entry["time_ms"] = row.result->seconds * 1e3;
-    if (row.result != nullptr && row.result->interval)
-      entry["interval_ms"] = {row.result->interval->low * 1e3, row.result->interval->high * 1e3};
+    if (row.result != nullptr) entry["time_ms"] = row.result->time.seconds * 1e3;
+    if (row.result != nullptr && row.result->time.interval)
+      entry["interval_ms"] = {row.result->time.interval->low * 1e3, row.result->time.interval->high * 1e3};
     json["table"].push_back(std::move(entry));
   }
   return text_of(json);
@@ -122,10 +122,10 @@ std::string to_csv(const database::Database& database, const database::ResultGro
       const auto setting = std::ranges::find(configuration.params, name, &Setting::name);
       cells.push_back(setting != configuration.params.end() ? to_text(setting->value) : "");
     }
-    const bool has_interval = row.result != nullptr && row.result->interval;
-    cells.push_back(row.result != nullptr ? milliseconds(row.result->seconds) : "");
-    cells.push_back(has_interval ? milliseconds(row.result->interval->low) : "");
-    cells.push_back(has_interval ? milliseconds(row.result->interval->high) : "");
+    const bool has_interval = row.result != nullptr && row.result->time.interval;
+    cells.push_back(row.result != nullptr ? milliseconds(row.result->time.seconds) : "");
+    cells.push_back(has_interval ? milliseconds(row.result->time.interval->low) : "");
+    cells.push_back(has_interval ? milliseconds(row.result->time.interval->high) : "");
     cells.insert(cells.end(), {configuration.artifact_hash, configuration.store_path});
     text += csv_row(cells);
   }
@@ -137,10 +137,10 @@ std::string to_bmf(const database::Database& database, const database::ResultGro
   ordered_json json = ordered_json::object();
   for (const Row& row : exported(database, group).rows) {
     if (row.result == nullptr) continue;
-    ordered_json latency = {{"value", row.result->seconds * kNanoseconds}};
-    if (row.result->interval) {
-      latency["lower_value"] = row.result->interval->low * kNanoseconds;
-      latency["upper_value"] = row.result->interval->high * kNanoseconds;
+    ordered_json latency = {{"value", row.result->time.seconds * kNanoseconds}};
+    if (row.result->time.interval) {
+      latency["lower_value"] = row.result->time.interval->low * kNanoseconds;
+      latency["upper_value"] = row.result->time.interval->high * kNanoseconds;
     }
     json[group.kernel + " " + database::to_text(row.sizes)] = {{"latency", latency}};
   }

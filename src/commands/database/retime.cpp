@@ -290,7 +290,7 @@ class Retiming {
     const database::TunedResult& result = *found.result;
     config::BestResult best;
     best.winner = spec;
-    best.time = {result.seconds, result.interval};
+    best.time = result.time;
     best.checked = result.checked;
     best.artifact_hash = result.artifact_hash;
     if (!launches_otherwise(result, requests, spec)) best.store_path = result.store_path;

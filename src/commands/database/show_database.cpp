@@ -35,7 +35,7 @@ class DatabaseTable {
     });
     add_parameters();
     add("met (ms)", 0, [](const database::ResultKey&, const database::TunedResult& result) {
-      return fmt::format("{:.6g}", result.seconds * 1e3);
+      return fmt::format("{:.6g}", result.time.seconds * 1e3);
     });
     add("+- %", 2, [](const database::ResultKey&, const database::TunedResult& result) { return width_text(result); });
     add_ratios();
@@ -52,8 +52,8 @@ class DatabaseTable {
 
  private:
   static std::string width_text(const database::TunedResult& result) {
-    if (!result.interval) return "-";
-    return fmt::format("{:.2f}", 50 * (result.interval->high - result.interval->low) / result.seconds);
+    const auto width = relative_width(result.time);
+    return width ? fmt::format("{:.2f}", 100 * *width) : "-";
   }
 
   template <typename Text>
