@@ -137,7 +137,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
       "src/commands/kokkos.cpp"}},
     {"page/", {"src/commands/results/report.cpp", "src/commands/tune/tune.cpp"}},
     {"kokkos/", {"src/commands/kokkos.cpp"}},
-    {"package/", {"src/commands/database/package.cpp"}},
+    {"package/", {"src/commands/database/package.cpp", "src/commands/database/package_contents."}},
     {"commands/audit/", {}},
     {"recording/foreign/", {"src/tuning/export.", "src/commands/results/convert.cpp"}},
 };
