@@ -410,12 +410,15 @@ int main() {
   sandbox_.write("CMakeLists.txt",
                  "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(rows)\n"
                  "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::rows)\n");
-  EXPECT_EQ(
-      shell("{ cmake -S . -B build && cmake --build build; } > log 2>&1 || cat log; build/app"),
-      "2: entry 0; \n"
-      "4: entry 1; \n"
-      "5: entry -1; these sizes were not tuned on this device, and how the results were launched is not recorded\n"
-      "code 0");
+  EXPECT_EQ(shell("{ cmake -S . -B build && cmake --build build; } > log 2>&1 || cat log; build/app"),
+            "2: entry 0; \n"
+            "4: entry 1; \n"
+            "5: entry -1; these sizes were not tuned, and how the results were launched is not recorded\n"
+            "code 0");
+  EXPECT_TRUE(
+      has(shell("sed -i '/ kDeviceNames\\[\\] =/s/\"/\"other /' rows/src/*.cpp && cmake --build build > log && build/app"),
+          "4: entry -1; the device is another model than the one that was tuned, and how the results were "
+          "launched is not recorded\n"));
 }
 
 TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
