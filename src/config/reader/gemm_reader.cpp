@@ -114,9 +114,9 @@ class GemmReader {
   void read_scale(std::string_view key, std::span<const std::string_view> names, Scale& scale) {
     const Node* node = fields_.find(key);
     if (!node) return;
-    scale = static_cast<Scale>(
-        read_choice(*node, key, std::vector<std::string>(names.begin(), names.end()), *diagnostics_).value_or(0));
-    if (scale == Scale::none) return;
+    const auto choice = read_choice(*node, key, std::vector<std::string>(names.begin(), names.end()), *diagnostics_);
+    scale = choice ? static_cast<Scale>(*choice) : Scale::tensor;  // a wrong one is one, too, which args may name
+    if (!choice || scale == Scale::none) return;
     const auto refuse = [&](std::string_view why) {
       diagnostics_->add(node->place, fmt::format("{}: {} {}", key, names[static_cast<std::size_t>(scale)], why));
     };

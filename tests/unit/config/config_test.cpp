@@ -365,6 +365,8 @@ TEST_F(Config, MistakesInScalesAreSaid) {
   const auto complaint = [&](const std::string& more) { return folder_.complaint([&] { load(scaled(more)); }); };
   EXPECT_EQ(complaint(", a: e4m3, scale_a: col"),
             "gemm.yaml:7: scale_a must be one of none, tensor, row, 1x128, 128x128, not 'col'");
+  EXPECT_EQ(folder_.complaint([&] { load(scaled(", a: e4m3, scale_a: col", "A, scale_a, ld_scale_a")); }),
+            "gemm.yaml:7: scale_a must be one of none, tensor, row, 1x128, 128x128, not 'col'");
   EXPECT_EQ(complaint(", a: e4m3, scale_b: 1x32"),
             "gemm.yaml:7: scale_b must be one of none, tensor, col, 1x128, 128x128, not '1x32'");
   EXPECT_EQ(complaint(", a: bf16, scale_a: row"), "gemm.yaml:7: scale_a: row is for fp8; a and b must be e4m3 or e5m2");
