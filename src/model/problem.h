@@ -23,9 +23,8 @@ double unit_roundoff(Type type);
 
 enum class Layout { row, col };
 
-/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h. `scales` is for
-/// those of a product, and none of the names in tuning files.
-enum class Init { uniform, normal, hpl, trig, zeros, iota, scales };
+/// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h.
+enum class Init { uniform, normal, hpl, trig, zeros, iota };
 
 /// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
 enum class Bias { none, row, col };

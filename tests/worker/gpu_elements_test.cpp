@@ -16,21 +16,21 @@ namespace {
 
 constexpr Type kHostTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
                                Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
-constexpr Init kInits[] = {Init::uniform, Init::normal, Init::hpl, Init::trig, Init::zeros, Init::iota, Init::scales};
+constexpr gpu::Source kSources[] = {gpu::Source::uniform, gpu::Source::normal, gpu::Source::hpl,   gpu::Source::trig,
+                                    gpu::Source::zeros,   gpu::Source::iota,   gpu::Source::scales};
 
 gpu::Element element(Type type) { return static_cast<gpu::Element>(type); }
-gpu::Source source(Init init) { return static_cast<gpu::Source>(init); }
 
 TEST(GpuElements, FillAsTheHostDoesBitForBit) {
   constexpr std::int64_t kCount = 70'000;  // more than short types count without gaps
   for (const Type type : kHostTypes)
-    for (const Init init : kInits) {
+    for (const gpu::Source source : kSources) {
       std::vector<std::byte> host(static_cast<std::size_t>(kCount * size_of(type))), device(host.size());
-      worker::fill({type, init, 7, 1}, host.data(), kCount);
+      worker::fill({type, source, 7, 1}, host.data(), kCount);
       const auto key = generator::key(7, 1);
       for (gpu::Bits i = 0; i < kCount; ++i)
-        gpu::write(element(type), device.data(), i, gpu::element(element(type), source(init), key, i));
-      EXPECT_TRUE(host == device) << to_text(type) << " init " << static_cast<int>(init);
+        gpu::write(element(type), device.data(), i, gpu::element(element(type), source, key, i));
+      EXPECT_TRUE(host == device) << to_text(type) << " source " << static_cast<int>(source);
     }
 }
 

@@ -69,7 +69,7 @@ class Mutants : public testing::Test {
   /// Widened once, because a half takes the host long to convert.
   std::vector<Acc> input(std::uint64_t buffer, std::int64_t count) const {
     std::vector<In> elements(static_cast<std::size_t>(count));
-    worker::fill({gemm_.a, gemm_.init, kSeed, buffer}, elements.data(), count);
+    worker::fill({gemm_.a, worker::source_of(gemm_.init), kSeed, buffer}, elements.data(), count);
     std::vector<Acc> result;
     for (const In& element : elements) result.push_back(static_cast<Acc>(worker::to_double(element)));
     return result;

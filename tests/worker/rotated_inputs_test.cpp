@@ -29,7 +29,7 @@ Gemm small_gemm() {
 
 worker::Content content_of(const Gemm& gemm, std::size_t buffer) {
   const Buffer b = worker::buffers_of(gemm)[buffer];
-  return {b.type, b.init, kSeed, buffer};
+  return {b.type, worker::source_of(b.init), kSeed, buffer};
 }
 
 /// A buffer in a rotation.

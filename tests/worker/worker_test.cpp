@@ -105,7 +105,7 @@ TEST(Inputs, AreTheSameNumbersForEver) {
 
 std::vector<double> values(Init init, Type type, std::int64_t count, std::uint64_t buffer = 0) {
   std::vector<double> result(static_cast<std::size_t>(count));
-  worker::generate({type, init, 42, buffer}, 0, count, result.data());
+  worker::generate({type, worker::source_of(init), 42, buffer}, 0, count, result.data());
   return result;
 }
 
@@ -144,7 +144,7 @@ TEST(Inputs, IotaCountsAsFarAsTheTypeCanWithoutGaps) {
 TEST(Inputs, DifferBetweenSeedsAndBuffers) {
   EXPECT_NE(values(Init::uniform, Type::f32, 10, 0), values(Init::uniform, Type::f32, 10, 1));
   double other_seed = 0;
-  worker::generate({Type::f32, Init::uniform, 43, 0}, 0, 1, &other_seed);
+  worker::generate({Type::f32, generator::Source::uniform, 43, 0}, 0, 1, &other_seed);
   EXPECT_NE(other_seed, values(Init::uniform, Type::f32, 1)[0]);
 }
 
@@ -152,7 +152,7 @@ TEST(Inputs, FillWritesWhatGenerateSaysInEveryType) {
   constexpr std::int64_t kCount = 200'001;  // many chunks, and more than one thread's share
   for (const Type type :
        {Type::f64, Type::f32, Type::tf32, Type::f16, Type::bf16, Type::e4m3, Type::e5m2, Type::s32, Type::s8}) {
-    const worker::Content content{type, Init::normal, 5, 1};
+    const worker::Content content{type, generator::Source::normal, 5, 1};
     std::vector<std::byte> data(static_cast<std::size_t>(kCount * size_of(type)));
     worker::fill(content, data.data(), kCount);
     EXPECT_EQ(worker::first_difference(content, data.data(), 0, kCount), std::nullopt);
@@ -165,7 +165,7 @@ TEST(Inputs, FillWritesWhatGenerateSaysInEveryType) {
 }
 
 TEST(Inputs, TheFirstOfSeveralDifferencesIsFound) {
-  const worker::Content content{Type::f32, Init::uniform, 5, 1};
+  const worker::Content content{Type::f32, generator::Source::uniform, 5, 1};
   std::vector<float> data(300'000);
   worker::fill(content, data.data(), 300'000);
   data[1234] = data[250'000] = 7;
@@ -326,7 +326,7 @@ TEST(Check, PaddingOfAnUpdatedMatrixMustKeepItsContent) {
   Gemm gemm = small_gemm();
   gemm.ldc = 32;
   const worker::MatrixView view = worker::view_c(worker::resolved(gemm));
-  const worker::Content content{Type::f32, Init::uniform, 1, 2};
+  const worker::Content content{Type::f32, generator::Source::uniform, 1, 2};
   std::vector<float> c(static_cast<std::size_t>(view.extent()));
   worker::fill(content, c.data(), view.extent());
   c[0] = 5;

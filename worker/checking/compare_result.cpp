@@ -180,7 +180,7 @@ class ExpectedGemm {
     const auto type = static_cast<gpu::Element>(gemm_.c);
     const auto at = static_cast<std::uint64_t>(view_c(gemm_).offset(i.batch, row_there(i), col_there(i)));
     const std::uint64_t key = generator::key(reference_.seed, number_of_residual(gemm_));
-    return gpu::decode(type, gpu::element(type, static_cast<gpu::Source>(gemm_.init), key, at));
+    return gpu::decode(type, gpu::element(type, source_of(gemm_.init), key, at));
   }
 
   std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.rotation.rows, moving_.rows); }

@@ -7,10 +7,10 @@
 namespace tune::gpu {
 
 using generator::Bits;
+using generator::Source;
 
-/// Both are numbered as Type and Init of model/problem.h.
+/// Numbered as Type of model/problem.h.
 enum class Element : int { f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8 };
-enum class Source : int { uniform, normal, hpl, trig, zeros, iota, scales };
 
 /// A floating-point format shorter than float. `has_infinity`: IEEE's; without it only all ones are a NaN.
 struct ShortFormat {

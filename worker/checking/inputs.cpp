@@ -37,21 +37,22 @@ T element(std::uint64_t key, std::uint64_t index, double factor) {
 }
 
 template <typename F>
-void with_source(Init init, F&& f) {
-  switch (init) {
-    case Init::uniform:
+void with_source(generator::Source source, F&& f) {
+  using enum generator::Source;
+  switch (source) {
+    case uniform:
       return f(generator::Uniform{});
-    case Init::normal:
+    case normal:
       return f(generator::Normal{});
-    case Init::hpl:
+    case hpl:
       return f(generator::Hpl{});
-    case Init::trig:
+    case trig:
       return f(generator::Trig{});
-    case Init::zeros:
+    case zeros:
       return f(generator::Zeros{});
-    case Init::iota:
+    case iota:
       return f(generator::Iota{});
-    case Init::scales:
+    case scales:
       return f(generator::Scales{});
   }
 }
@@ -85,7 +86,7 @@ double factor_of_b(const Gemm& gemm) {
 template <typename T>
 void make(const Content& content, std::int64_t first, std::int64_t count, T* to) {
   const std::uint64_t key = generator::key(content.seed, content.buffer);
-  with_source(content.init, [&](auto source) {
+  with_source(content.source, [&](auto source) {
     for (std::int64_t i = 0; i < count; ++i)
       to[i] = element<T, decltype(source)>(key, static_cast<std::uint64_t>(first + i), content.factor);
   });
@@ -106,7 +107,9 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
   const Buffer filled = buffers_of(gemm)[buffer];
-  return {filled.type, filled.init, seed, buffer, buffer == kNumberOfB ? factor_of_b(gemm) : 1};
+  const bool is_scales = buffer >= number_of_scale_a(gemm);
+  return {filled.type, is_scales ? generator::Source::scales : source_of(filled.init), seed, buffer,
+          buffer == kNumberOfB ? factor_of_b(gemm) : 1};
 }
 
 void fill(const Content& content, void* data, std::int64_t count) { fill_part(content, 0, count, data); }

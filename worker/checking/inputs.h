@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "checking/generator.h"
 #include "model/problem.h"
 
 namespace tune::worker {
@@ -14,14 +15,21 @@ namespace tune::worker {
 /// taken modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
 struct Content {
   Type type = Type::f32;
-  Init init = Init::uniform;
+  generator::Source source = generator::Source::uniform;
   std::uint64_t seed = 0;
   std::uint64_t buffer = 0;  ///< number of the buffer in its problem, as in layout.h
   double factor = 1;         ///< a power of two; 1 for integers and iota
 };
 
-/// What the buffer with this number holds. With an activation, B's factor makes elements of the product about as large
-/// as 1, as far as B's type can: for large numbers all activations are alike, and a wrong one would not show.
+inline generator::Source source_of(Init init) {
+  static_assert(static_cast<int>(Init::uniform) == static_cast<int>(generator::Source::uniform) &&
+                static_cast<int>(Init::iota) == static_cast<int>(generator::Source::iota));
+  return static_cast<generator::Source>(init);
+}
+
+/// What the buffer with this number holds, as an input. With an activation, B's factor makes elements of the product
+/// about as large as 1, as far as B's type can: for large numbers all activations are alike, and a wrong one would not
+/// show.
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed);
 
 void fill(const Content& content, void* data, std::int64_t count);

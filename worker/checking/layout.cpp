@@ -59,7 +59,7 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
   if (g.bias != Bias::none) buffers.push_back({"bias", g.c, g.bias_length(), g.init, Buffer::Role::in});
   if (g.residual) buffers.push_back(buffer("residual", g.c, view_c(g), g.init, Buffer::Role::in));
   const auto scales = [&](const char* name, const ScaleGrid& grid) {
-    if (grid.line_count > 0) buffers.push_back({name, Type::f32, grid.extent(), Init::scales, Buffer::Role::in});
+    if (grid.line_count > 0) buffers.push_back({name, Type::f32, grid.extent(), {}, Buffer::Role::in});
   };
   scales("scale_a", g.scales_of_a());
   scales("scale_b", g.scales_of_b());

@@ -45,7 +45,7 @@ ScaleView scales_of_a(const Gemm& gemm);
 ScaleView scales_of_b(const Gemm& gemm);
 
 /// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias, residual, scale_a and scale_b of a
-/// GEMM, or those that are declared.
+/// GEMM, or those that are declared. What scales hold is not told by an Init but by content_of.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune::worker

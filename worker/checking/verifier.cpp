@@ -58,9 +58,10 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   const Buffer& buffer = buffers_[index];
   // Only a GEMM's C is an output that a launch may find zeroed.
   if (buffer.role == Buffer::Role::out && !zero_c_) return std::nullopt;
-  const Init init = buffer.role == Buffer::Role::out ? Init::zeros : buffer.init;
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  return Content{buffer.type, init, seed_, index, gemm ? content_of(*gemm, index, seed_).factor : 1};
+  Content content = gemm ? content_of(*gemm, index, seed_) : Content{buffer.type, source_of(buffer.init), seed_, index};
+  if (buffer.role == Buffer::Role::out) content.source = generator::Source::zeros;
+  return content;
 }
 
 double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {

@@ -16,7 +16,6 @@ namespace {
 
 using gpu::Bits;
 using gpu::Element;
-using gpu::Source;
 
 constexpr unsigned kThreads = 256;
 constexpr std::int64_t kMostBlocks = 2048;
@@ -25,14 +24,10 @@ constexpr std::int64_t kMostBlocks = 2048;
 static_assert(static_cast<int>(Type::f64) == static_cast<int>(Element::f64) &&
               static_cast<int>(Type::e4m3) == static_cast<int>(Element::e4m3) &&
               static_cast<int>(Type::s8) == static_cast<int>(Element::s8));
-static_assert(static_cast<int>(Init::uniform) == static_cast<int>(Source::uniform) &&
-              static_cast<int>(Init::trig) == static_cast<int>(Source::trig) &&
-              static_cast<int>(Init::scales) == static_cast<int>(Source::scales));
 static_assert(static_cast<int>(tune::Epilogue::relu) == static_cast<int>(gpu::Epilogue::relu) &&
               static_cast<int>(tune::Epilogue::swiglu) == static_cast<int>(gpu::Epilogue::swiglu));
 
 Element element(Type type) { return static_cast<Element>(type); }
-Source source(const Content& content) { return static_cast<Source>(content.init); }
 Bits key(const Content& content) { return generator::key(content.seed, content.buffer); }
 Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
 
@@ -110,7 +105,7 @@ void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... arg
 
 void GpuHelpers::fill(const Content& content, gpu::Address data, const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_fill", lines, element(content.type), source(content), key(content), content.factor, data,
+  launch_over("tune_fill", lines, element(content.type), content.source, key(content), content.factor, data,
               device_lines(lines));
 }
 
@@ -125,15 +120,15 @@ std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& se
 
 void GpuHelpers::find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_first_difference", lines, element(content.type), source(content), key(content), content.factor,
-              data, device_lines(lines), result_.address());
+  launch_over("tune_first_difference", lines, element(content.type), content.source, key(content), content.factor, data,
+              device_lines(lines), result_.address());
 }
 
 void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
                                          gpu::Address data, const MatrixView& view, std::int64_t count) const {
   const Content content = before.value_or(Content{});
   const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
-  launch_over("tune_padding", count, element(type), source(content), key(content), content.factor, poison, data,
+  launch_over("tune_padding", count, element(type), content.source, key(content), content.factor, poison, data,
               device_view(view), bits(count), result_.address());
 }
 

@@ -111,7 +111,7 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
   result.reference = reference_.address();
   if (gemm) {
     result.tolerance = tolerance_of(*gemm, largest_addend_);
-    result.finish = {static_cast<gpu::Epilogue>(gemm->epilogue), gemm->residual, static_cast<gpu::Source>(gemm->init),
+    result.finish = {static_cast<gpu::Epilogue>(gemm->epilogue), gemm->residual, source_of(gemm->init),
                      generator::key(seed_of_inputs_, number_of_residual(*gemm))};
     result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->columns());
     result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);

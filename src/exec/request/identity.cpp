@@ -83,8 +83,6 @@ const char* name_of(Init init) {
       return "zeros";
     case Init::iota:
       return "iota";
-    case Init::scales:
-      break;
   }
   return "";
 }
