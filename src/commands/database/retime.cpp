@@ -14,6 +14,7 @@
 #include "commands/common_options.h"
 #include "commands/database/database_update.h"
 #include "commands/database/recorded_slowdowns.h"
+#include "commands/database/retimed.h"
 #include "commands/database/selection.h"
 #include "commands/database/tuned_plan.h"
 #include "commands/installation.h"
@@ -21,15 +22,12 @@
 #include "commands/tune/repeated.h"
 #include "config/recorded/best_yaml.h"
 #include "database/database_file.h"
-#include "exec/process/runner.h"
 #include "exec/request/spec_launches.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "recording/journal.h"
-#include "report/grid.h"
-#include "report/text.h"
 
 namespace tune::commands {
 namespace {
@@ -38,7 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOthers = 3;  // of the journals, for each size
 constexpr std::size_t kLettersOfDay = 10;
-constexpr std::size_t kColumns = 80;
 
 /// `tune retime`: asks whether the results of a database still hold on this machine as it is now. check_failed: a
 /// result is slower beyond noise, wrong or lost; undecided: that is open.
@@ -81,52 +78,6 @@ void bind(cli::Command& command, RetimeOptions& options) {
     tuning.audited = true;
     add_consequences(tuning);
   });
-}
-
-/// What became of a result.
-struct Retimed {
-  std::string sizes, verdict, ratio, interval;
-  std::string changed;  ///< since then
-  std::string remark;   ///< what else is to be said
-};
-
-/// The sizes by what is said of them, in lines for a terminal.
-std::string text_of(const std::vector<Retimed>& rows, const char* heading, std::string Retimed::*said) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> sizes_by_text;
-  for (const Retimed& row : rows) {
-    if ((row.*said).empty()) continue;
-    auto known = std::ranges::find(sizes_by_text, row.*said, [](const auto& each) { return each.first; });
-    if (known == sizes_by_text.end()) known = sizes_by_text.insert(known, {row.*said, {}});
-    known->second.push_back(row.sizes);
-  }
-  std::string lines;
-  for (const auto& [text, sizes] : sizes_by_text) {
-    const std::string of = sizes.size() == rows.size() ? "" : fmt::format("{}: ", fmt::join(sizes, ", "));
-    for (const std::string& line : report::wrapped(heading + of + text, kColumns, 2)) lines += line + "\n";
-  }
-  return lines;
-}
-
-/// At most kColumns wide, if the names of the sizes are not very long.
-std::string text_of(const std::vector<Retimed>& rows, bool timed) {
-  std::vector<report::GridColumn> columns = {
-      {"sizes", 2, {}}, {"verdict", 2, {}}, {"now/then", 2, {}}, {"interval", 2, {}}};
-  for (const Retimed& row : rows) {
-    columns[0].cells.push_back(row.sizes);
-    columns[1].cells.push_back(row.verdict);
-    columns[2].cells.push_back(row.ratio);
-    columns[3].cells.push_back(row.interval);
-  }
-  if (!timed) columns.resize(2);
-  return report::grid_text(columns) + text_of(rows, "changed: ", &Retimed::changed) +
-         text_of(rows, "", &Retimed::remark);
-}
-
-/// The place of a spec among the rows of a tuning; null: it is not valid.
-const Ranked* row_of(const Tuned& tuned, const Spec& spec) {
-  const auto row =
-      std::ranges::find_if(tuned.rows, [&](const Ranked& each) { return each.trial->spec.mesh_idx == spec.mesh_idx; });
-  return row == tuned.rows.end() ? nullptr : &*row;
 }
 
 class Retiming {
@@ -345,7 +296,7 @@ class Retiming {
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
     for (const std::string& note : tuned.outcome.notes.texts())
       print_note(note, *target.job.baseline, row.sizes, other_launch);
-    const ExitCode code = judge(tuned, *found.result, spec, other_launch, row);
+    const ExitCode code = judge(tuned, spec, other_launch ? "" : found.result->artifact_hash, row);
     if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date);
     return code;
   }
@@ -358,46 +309,6 @@ class Retiming {
       std::erase_if(result.ratios, [&](const auto& ratio) { return ratio.first == then; });
     }
     to_add_.push_back(std::move(results));
-  }
-
-  ExitCode judge(const Tuned& tuned, const database::TunedResult& then, const Spec& spec, bool other_launch,
-                 Retimed& row) const {
-    const auto trial =
-        std::ranges::find(tuned.outcome.trials, spec.mesh_idx, [](const Trial& each) { return each.spec.mesh_idx; });
-    const bool was_tried = trial != tuned.outcome.trials.end();
-    const auto& comparison = tuned.outcome.comparison;
-    if (comparison) {
-      const ComparedSpec& best = comparison->shapes.front().best.front();
-      if (best.ratio) row.ratio = fmt::format("{:.3f}", *best.ratio);
-      if (best.interval) row.interval = fmt::format("{:.3f}..{:.3f}", best.interval->low, best.interval->high);
-    }
-    const Ranked* own = row_of(tuned, spec);
-    const Failure* failure = !was_tried ? nullptr : trial->failure();
-    if (own != nullptr && own->failed_in_finals != nullptr) failure = own->failed_in_finals;
-    if (failure != nullptr) {
-      row.verdict = failure->stage == Stage::build   ? "does not build"
-                    : failure->stage == Stage::check ? "wrong now"
-                                                     : "fails now";
-      row.remark = line_with_escapes(failure->headline());
-      return ExitCode::check_failed;
-    }
-    if (own == nullptr || !comparison) {
-      row.verdict = "lost";
-      return ExitCode::check_failed;
-    }
-    const Answer answer = is_slower(*comparison);
-    const ComparedSpec& best = comparison->shapes.front().best.front();
-    const bool same_bytes = !other_launch && !then.artifact_hash.empty() &&
-                            own->trial->measurement()->build.artifact_hash == then.artifact_hash;
-    const bool is_first = own == &tuned.rows.front() || (own->finals_result && own->finals_result->tie);
-    row.verdict = answer == Answer::yes           ? "slower"
-                  : answer == Answer::open        ? "open"
-                  : !is_first                     ? "other winner"
-                  : same_bytes                    ? "same bytes"
-                  : best.change == Change::faster ? "faster"
-                                                  : "same";
-    if (!is_first) row.remark = "now best: " + line_with_escapes(to_text(tuned.rows.front().trial->spec.params));
-    return answer == Answer::yes ? ExitCode::check_failed : answer == Answer::open ? ExitCode::undecided : ExitCode::ok;
   }
 
   void print() const {
