@@ -213,10 +213,16 @@ void VendorBlas::require_bias_along_columns() const {
 void VendorBlas::describe_scales() const {
   const Scale first = transposed() ? gemm_.scale_b : gemm_.scale_a,
               second = transposed() ? gemm_.scale_a : gemm_.scale_b;
-  if (!blas::kHasScales && (first != Scale::none || second != Scale::none))
+  if (blas::kScalesSince.empty() && (first != Scale::none || second != Scale::none))
     refuse(fmt::format("tune knows no call of {} with scales", blas::kName));
-  if (const auto mode = scale_mode(first)) set(blas::kFirstScaleMode, *mode);
-  if (const auto mode = scale_mode(second)) set(blas::kSecondScaleMode, *mode);
+  const auto set_mode = [&](blas::ProductAttribute attribute, Scale scale) {
+    const auto mode = scale_mode(scale);
+    if (mode && library_.set_product(product_, attribute, &*mode, sizeof(*mode)) != blas::kSuccess)
+      refuse(fmt::format("{} takes no scales of rows, columns or blocks; the first version that does is {}", library(),
+                         blas::kScalesSince));
+  };
+  set_mode(blas::kFirstScaleMode, first);
+  set_mode(blas::kSecondScaleMode, second);
 }
 
 void VendorBlas::find(int most) {

@@ -4,6 +4,7 @@
 #include <cublasLt.h>
 
 #include <cstdint>
+#include <string_view>
 
 namespace tune::blas {
 
@@ -51,11 +52,11 @@ inline constexpr ProductAttribute kFastAccumulation = CUBLASLT_MATMUL_DESC_FAST_
 inline constexpr bool kHasFastAccumulation = true;
 inline constexpr ProductAttribute kFirstScalePointer = CUBLASLT_MATMUL_DESC_A_SCALE_POINTER;
 inline constexpr ProductAttribute kSecondScalePointer = CUBLASLT_MATMUL_DESC_B_SCALE_POINTER;
-// These are of CUDA 12.8, and three of the modes of 12.9: the headers may be older than the library.
+// These are of CUDA 12.8, and the modes of 12.9: the headers may be older than the library.
 inline constexpr auto kFirstScaleMode = static_cast<ProductAttribute>(31);
 inline constexpr auto kSecondScaleMode = static_cast<ProductAttribute>(32);
 inline constexpr std::int32_t kScaleLine = 3, kScaleOf128 = 4, kScaleOf128x128 = 5;
-inline constexpr bool kHasScales = true;
+inline constexpr std::string_view kScalesSince = "12.9";
 // An epilogue is a function, a bias, or the sum of both numbers.
 inline constexpr std::uint32_t kAddBias = CUBLASLT_EPILOGUE_BIAS, kRelu = CUBLASLT_EPILOGUE_RELU,
                                kGelu = CUBLASLT_EPILOGUE_GELU;

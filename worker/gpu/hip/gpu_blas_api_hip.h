@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tune::blas {
 
@@ -51,7 +52,7 @@ inline constexpr bool kHasFastAccumulation = false;
 // It declares scales of 128 and of 128x128 as not supported yet, and no AMD GPU has shown what the others do.
 inline constexpr ProductAttribute kFirstScalePointer{}, kSecondScalePointer{}, kFirstScaleMode{}, kSecondScaleMode{};
 inline constexpr std::int32_t kScaleLine = 0, kScaleOf128 = 0, kScaleOf128x128 = 0;
-inline constexpr bool kHasScales = false;
+inline constexpr std::string_view kScalesSince;
 enum MatrixAttribute : int { kBatchCount = 0, kBatchStride = 1 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1 };
 
