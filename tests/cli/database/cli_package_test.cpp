@@ -415,10 +415,10 @@ int main() {
             "4: entry 1; \n"
             "5: entry -1; these sizes were not tuned, and how the results were launched is not recorded\n"
             "code 0");
-  EXPECT_TRUE(
-      has(shell("sed -i '/ kDeviceNames\\[\\] =/s/\"/\"other /' rows/src/*.cpp && cmake --build build > log && build/app"),
-          "4: entry -1; the device is another model than the one that was tuned, and how the results were "
-          "launched is not recorded\n"));
+  EXPECT_TRUE(has(
+      shell("sed -i '/ kDeviceNames\\[\\] =/s/\"/\"other /' rows/src/*.cpp && cmake --build build > log && build/app"),
+      "4: entry -1; the device is another model than the one that was tuned, and how the results were "
+      "launched is not recorded\n"));
 }
 
 TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
