@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "backend.h"
 #include "gpu/gpu_library.h"
@@ -40,7 +41,9 @@ std::string Library::likely_file() {
 }
 
 Library Library::open(std::vector<std::string>& places) {
+  static std::map<std::string, Library> opened;
   const worker::GpuLibrary file = take_first(places);
+  if (const auto known = opened.find(file.place()); known != opened.end()) return known->second;
   Library library;
   library.place = file.place();
   std::string objection;
@@ -55,7 +58,7 @@ Library Library::open(std::vector<std::string>& places) {
     refuse(error.what());
   }
   if (!objection.empty()) refuse(file.place() + ' ' + objection);
-  return library;
+  return opened[library.place] = library;
 }
 
 }  // namespace tune::blas
