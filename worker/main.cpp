@@ -68,7 +68,7 @@ class Session {
     const wire::Request request = read_request();
     if (const auto* build = std::get_if<wire::BuildRequest>(&request)) return backend_.build(*build);
     if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) return serve(*measure);
-    return refer(std::get<wire::ReferenceRequest>(request));
+    return refer(request);
   } catch (const SpecFailure& refusal) {
     return refusal.failed();
   } catch (const wire::Malformed& malformed) {
@@ -93,7 +93,11 @@ class Session {
   wire::Request read_request() {
     const auto line = channel_.next();
     if (!line) throw SpecFailure(Stage::start, "no request on stdin");
-    wire::Request request = wire::decode_request(*line);
+    return request_of(*line);
+  }
+
+  wire::Request request_of(const std::string& line) {
+    wire::Request request = wire::decode_request(line);
     static constexpr const char* kModes[] = {"build", "measure", "reference"};
     if (const char* asked = kModes[request.index()]; options_.mode != asked)
       throw wire::Malformed(fmt::format("a {} request for a {} process", asked, options_.mode));
@@ -103,21 +107,22 @@ class Session {
 
   std::optional<wire::Event> hold() {
     backend_.hold();
-    return stay();
-  }
-
-  std::optional<wire::Event> refer(const wire::ReferenceRequest& request) {
-    backend_.reference(request);
-    if (!backend_.keeps_reference()) return wire::Referenced{};
-    channel_.say(wire::Referenced{});
-    return stay();
-  }
-
-  // The end of stdin ends it.
-  std::optional<wire::Event> stay() {
-    while (channel_.next()) {
+    while (channel_.next()) {  // the end of stdin ends it
     }
     return std::nullopt;
+  }
+
+  // While others copy the reference from the device, this waits for the next request, or the end of stdin.
+  std::optional<wire::Event> refer(wire::Request request) {
+    for (;;) {
+      stage_ = Stage::start;
+      backend_.reference(std::get<wire::ReferenceRequest>(request));
+      if (!backend_.keeps_reference()) return wire::Referenced{};
+      channel_.say(wire::Referenced{});
+      const auto line = channel_.next();
+      if (!line) return std::nullopt;
+      request = request_of(*line);
+    }
   }
 
   std::optional<wire::Event> serve(wire::MeasureRequest request) {

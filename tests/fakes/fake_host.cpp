@@ -30,6 +30,7 @@ std::int64_t number_of(const wire::MeasureRequest& request) {
 platform::ProcessHost::Id FakeHost::start(const platform::Command& command) {
   Process& process = processes_[++last_];
   process.mode = command.argv.at(1);
+  modes.push_back(process.mode);
   process.worker.id = last_;
   const auto device = command.environment.find("FAKE_DEVICE");
   process.worker.device = device == command.environment.end() ? 0 : std::stoi(device->second);
@@ -39,7 +40,7 @@ platform::ProcessHost::Id FakeHost::start(const platform::Command& command) {
 void FakeHost::send(Id id, std::string_view line) {
   const auto found = processes_.find(id);
   if (found == processes_.end()) return;
-  if (std::exchange(found->second.has_request, true))
+  if (std::exchange(found->second.has_request, true) && found->second.mode == "measure")
     obey(found->second, wire::decode_command(line));
   else
     begin(found->second, wire::decode_request(line));
@@ -48,6 +49,8 @@ void FakeHost::send(Id id, std::string_view line) {
 void FakeHost::begin(Process& process, const wire::Request& request) {
   if (const auto* build_request = std::get_if<wire::BuildRequest>(&request)) build(process.worker.id, *build_request);
   if (const auto* wanted = std::get_if<wire::ReferenceRequest>(&request)) {
+    if (++process.references == 2 && fails_second_reference) return end(process.worker.id, SIGKILL, kStart);
+    ++references;
     std::ofstream(wanted->output) << "made";
     say(process.worker.id, wire::Referenced{}, kStart);
     if (!wanted->share) end(process.worker.id, 0, kStart);
@@ -122,6 +125,12 @@ void FakeHost::go(Process& process, FakeWorker& worker, const wire::Go& go) {
 
 void FakeHost::kill(Id id) { end(id, SIGKILL); }
 
+std::vector<platform::ProcessHost::Id> FakeHost::running() const {
+  std::vector<Id> ids;
+  for (const auto& [id, process] : processes_) ids.push_back(id);
+  return ids;
+}
+
 void FakeHost::say(Id id, const wire::Event& event, Clock::duration after) {
   coming_.emplace(now_ + after, Line{id, wire::encode(event)});
 }
@@ -175,7 +184,8 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
   requests_ = std::make_unique<exec::RequestFactory>(plan_, hello, 0);
 }
 
-std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes, bool one_process) {
+std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes, bool one_process,
+                                                          bool keeps_processes) {
   exec::MeasureOptions options;
   options.worker = "worker";
   options.store = {path_ / "store", true, {}};
@@ -185,7 +195,10 @@ std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool shar
   options.devices.clear();
   for (int i = 0; i < devices; ++i)
     options.devices.push_back({i, "card " + std::to_string(i), one_process, {{"FAKE_DEVICE", std::to_string(i)}}});
-  return std::make_unique<exec::MeasureService>(*requests_, std::move(options), std::move(next_host_));
+  if (next_host_) pool_ = std::make_shared<exec::WorkerPool>(options.worker, options.deadlines, std::move(next_host_));
+  options.pool = pool_;
+  options.keeps_processes = keeps_processes;
+  return std::make_unique<exec::MeasureService>(*requests_, std::move(options));
 }
 
 }  // namespace tune

@@ -51,12 +51,16 @@ class FakeHost : public platform::ProcessHost {
   std::function<FakeConduct(const FakeWorker&)> behave = [](const FakeWorker&) { return FakeConduct(); };
   std::vector<Interval> intervals;
   std::map<std::int64_t, int> processes_of;  ///< how many measure processes each spec has had, shared ones too
+  std::vector<std::string> modes;            ///< of all processes, in their order
+  int references = 0;                        ///< that were made
+  bool fails_second_reference = false;       ///< that a process is asked for
   std::string reference;                     ///< the file that the last measure process was to compare with
 
   Id start(const platform::Command& command) override;
   void send(Id id, std::string_view line) override;
   void set_deadline(Id, std::optional<Clock::duration>) override {}
   void kill(Id id) override;
+  std::vector<Id> running() const override;
   /// Throws std::logic_error if nothing is ever going to happen.
   std::optional<Event> wait(std::optional<Clock::time_point> until) override;
   Clock::time_point now() const override { return now_; }
@@ -68,6 +72,7 @@ class FakeHost : public platform::ProcessHost {
   struct Process {
     std::string mode;  ///< build, reference, measure, hold
     bool has_request = false, paused = false;
+    int references = 0;
     FakeWorker worker;               ///< of the spec that came last
     std::vector<FakeWorker> beside;  ///< of those before it that stay loaded
   };
@@ -94,9 +99,9 @@ class FakeTuning {
   Spec spec(std::int64_t number) const { return std::get<Spec>(plan_.space.at(number - 1)); }
   const exec::RequestFactory& requests() const { return *requests_; }
   const std::filesystem::path& folder() const { return path_; }
-  /// `devices` of one model, which take no turns with other runs.
-  std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false,
-                                                bool one_process = false);
+  /// `devices` of one model, which take no turns with other runs. All services have one pool.
+  std::unique_ptr<exec::MeasureService> service(int devices = 1, bool share_processes = false, bool one_process = false,
+                                                bool keeps_processes = false);
   /// That of the service.
   FakeHost& host() { return *host_; }
 
@@ -107,6 +112,7 @@ class FakeTuning {
   std::unique_ptr<exec::RequestFactory> requests_;
   std::unique_ptr<FakeHost> next_host_ = std::make_unique<FakeHost>();
   FakeHost* host_ = next_host_.get();
+  std::shared_ptr<exec::WorkerPool> pool_;
 };
 
 }  // namespace tune

@@ -76,6 +76,7 @@ class GpuBackend final : public WorkerBackend {
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
 
  private:
+  void open_for_references(bool of_gemms);
   void share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
@@ -117,6 +118,7 @@ class GpuBackend final : public WorkerBackend {
   std::optional<GpuTimer> timer_;
   GpuLimits limits_;
   DeviceMemory shared_reference_;
+  std::string helpers_code_, multiply_code_;  ///< of a process that makes references
   std::unique_ptr<Monitor> monitor_;
   std::optional<Observer> observer_;
 };
@@ -126,21 +128,27 @@ wire::Built GpuBackend::build(const wire::BuildRequest& request) {
   return build_gpu_code(request);
 }
 
-void GpuBackend::reference(const wire::ReferenceRequest& request) {
-  require_supported(request.problem, kind(), Stage::start);
+void GpuBackend::open_for_references(bool of_gemms) {
   GpuHandle handle = GpuHandle::open();
-  const auto* gemm = std::get_if<Gemm>(&request.problem);
   // While the context is made.
   auto helpers = std::async(std::launch::async, compile_gpu_helpers, handle.arch());
   std::future<std::string> multiply;
-  if (gemm) multiply = std::async(std::launch::async, compile_gpu_multiply, handle.arch());
+  if (of_gemms) multiply = std::async(std::launch::async, compile_gpu_multiply, handle.arch());
   gpu_.emplace(std::move(handle));
-  const std::string code = helpers.get();
-  helpers_.emplace(*gpu_, code);
-  platform::write_file(helpers_beside(request.output), code);
+  helpers_code_ = helpers.get();
+  helpers_.emplace(*gpu_, helpers_code_);
+  if (of_gemms) multiply_code_ = multiply.get();
+}
+
+void GpuBackend::reference(const wire::ReferenceRequest& request) {
+  require_supported(request.problem, kind(), Stage::start);
+  const auto* gemm = std::get_if<Gemm>(&request.problem);
+  shared_reference_ = {};
+  if (!gpu_) open_for_references(gemm != nullptr);
+  platform::write_file(helpers_beside(request.output), helpers_code_);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (gemm) {
-    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, multiply.get(), *gemm, request.seed);
+    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, multiply_code_, *gemm, request.seed);
     write_reference(request.output, identity, values);
     if (request.share) share_reference(request, values);
     return;

@@ -45,7 +45,9 @@ class Check {
     exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
     if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
     // A dry run ends at once by a signal.
-    service_.emplace(*requests_, std::move(measure), std::make_unique<platform::Processes>(false));
+    measure.pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines,
+                                                      std::make_unique<platform::Processes>(false));
+    service_.emplace(*requests_, std::move(measure));
   }
 
   report::BuildRow row(Spec spec) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands/tune/options.h"
+#include "exec/process/worker_pool.h"
 #include "recording/journal.h"
 
 namespace tune::commands {
@@ -36,6 +37,7 @@ struct Job {
   std::vector<Spec> only = {};                             ///< the specs to try; empty: what the search asks for
   std::vector<Spec> first = {};                            ///< is tried first, as far as these are specs of the grid
   std::unique_ptr<recording::Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
+  std::shared_ptr<exec::WorkerPool>* pool = nullptr;       ///< where the processes of several tunings rest
   int estimated_tunings = 1;                               ///< how many an estimate is of; 0: none is wanted any more
 };
 

@@ -103,6 +103,11 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
   measure.devices = devices;
   measure.share_processes = share_processes;
   measure.observer = &observer;
+  if (auto* pool = target.job.pool) {
+    if (*pool == nullptr) *pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines);
+    measure.pool = *pool;
+    measure.keeps_processes = true;
+  }
   return std::make_unique<exec::LocalExecutor>(requests, std::move(measure));
 }
 

@@ -45,6 +45,7 @@ class Tunings {
   ExitCode tune_one(Target& target) try {
     const config::Shape shape = target.job.shape().value_or(config::Shape{});
     target.job.journal = &journal_;
+    if (target.of > 1) target.job.pool = &pool_;
     target.job.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     target.job.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
     const Tuned tuned = tune(*options_, target);
@@ -132,6 +133,7 @@ class Tunings {
 
   const TuneOptions* options_;
   std::unique_ptr<recording::Journal> journal_;
+  std::shared_ptr<exec::WorkerPool> pool_;
   std::vector<tuning::TunedShape> winners_;
   std::vector<report::WorkloadRow> rows_;
   bool estimated_ = false;  ///< how long all of them take was said

@@ -63,7 +63,12 @@ void DeviceQueue::start(Job job) {
   }
   if (idle != slots_.end() && !room_for_another()) leave(*idle);
   Slot& slot = slots_.emplace_back();
-  slot.process = std::make_unique<WorkerProcess>(device_->start(job.request));
+  if (rules_.reuse && !job.fresh) slot.process = device_->take_measuring();
+  slot.rested = slot.process != nullptr;
+  if (slot.rested)
+    slot.process->send(wire::Next{job.request});
+  else
+    slot.process = std::make_shared<WorkerProcess>(device_->start(job.request));
   slot.job = std::move(job);
 }
 
@@ -97,7 +102,7 @@ void DeviceQueue::take_answer(Slot& slot) {
 // The measurement is final: the worker has verified it, and the device has finished all that was launched.
 void DeviceQueue::serve_again(Slot& slot) {
   results_.push_back(
-      {slot.job->ticket, outcome_of(slot), slot.served > 0, false, std::exchange(slot.device_seconds, 0)});
+      {slot.job->ticket, outcome_of(slot), slot.is_used(), false, std::exchange(slot.device_seconds, 0)});
   device_->note_opened();
   ++slot.served;
   slot.job.reset();
@@ -137,7 +142,7 @@ void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
 // Its process has launched nothing.
 void DeviceQueue::refuse(Slots::iterator slot, const std::string& why) {
   const std::int64_t ticket = slot->job->ticket;
-  const bool reused = slot->served > 0;
+  const bool reused = slot->is_used();
   abandon(ticket);
   results_.push_back({ticket, Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}}, reused});
 }
@@ -179,7 +184,7 @@ bool DeviceQueue::handle(const platform::ProcessHost::Event& event) {
 void DeviceQueue::ended(Slots::iterator slot) {
   stage_times_ += slot->process->stage_times();
   if (slot->job) {
-    Result result{slot->job->ticket, {}, slot->served > 0, slot->process->no_device(), slot->device_seconds};
+    Result result{slot->job->ticket, {}, slot->is_used(), slot->process->no_device(), slot->device_seconds};
     if (const auto& failure = slot->process->failure())
       result.outcome = *failure;
     else
@@ -206,7 +211,7 @@ std::variant<Measurement, Failure> DeviceQueue::outcome_of(const Slot& slot) con
   measurement.name = slot.measured->name;
   measurement.clean_seconds = slot.measured->clean_seconds;
   measurement.device = device_->chosen().id;
-  measurement.shared = slot.served > 0;
+  measurement.shared = slot.is_used();
   return measurement;
 }
 
@@ -232,8 +237,13 @@ void DeviceQueue::abandon(std::int64_t ticket) {
 
 // The next user of the device need not wait for the processes that leave.
 void DeviceQueue::dismiss() {
-  for (Slot& slot : slots_)
-    if (slot.idle()) leave(slot);
+  for (auto slot = slots_.begin(); slot != slots_.end();) {
+    const auto current = slot++;
+    if (!current->idle()) continue;
+    stage_times_ += current->process->take_stage_times();
+    device_->rest_measuring(current->process);
+    if (!current->leaving()) slots_.erase(current);
+  }
   end_turn();
   device_->end_opening();
 }

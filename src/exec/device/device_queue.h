@@ -67,7 +67,7 @@ class DeviceQueue {
   std::optional<Result> take_result();
   /// Kills the process that has this job, if there is one; there will be no result of it.
   void abandon(std::int64_t ticket);
-  /// Ends the processes that wait for another spec.
+  /// Ends the processes that wait for another spec, but for one that the device may keep.
   void dismiss();
 
   /// How many jobs have no result yet.
@@ -86,13 +86,15 @@ class DeviceQueue {
 
  private:
   struct Slot {
-    std::unique_ptr<WorkerProcess> process;
+    std::shared_ptr<WorkerProcess> process;
     std::optional<Job> job;
     std::optional<wire::Measured> measured;
     bool launches = false;      ///< its answer to a go has not been taken yet
-    int served = 0;             ///< specs it has measured
+    bool rested = false;        ///< it had measured for others before it came here
+    int served = 0;             ///< specs it has measured since
     double device_seconds = 0;  ///< in which its job was launched
     bool leaving() const { return process->phase() == Phase::leaving; }
+    bool is_used() const { return rested || served > 0; }
     bool idle() const { return !job && !leaving(); }
     bool may_launch() const { return job && process->phase() == Phase::loaded; }
     bool waits() const { return job && !launches && process->phase() == Phase::waiting; }

@@ -30,15 +30,15 @@ std::string lock_folder_hint() {
 
 }  // namespace
 
-MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const RequestFactory& requests, ChosenDevice chosen,
-                             bool turns, RunObserver& observer)
-    : launcher_(&launcher),
+MeasureDevice::MeasureDevice(WorkerPool& pool, const RequestFactory& requests, ChosenDevice chosen, bool turns,
+                             RunObserver& observer)
+    : pool_(&pool),
       requests_(&requests),
       chosen_(std::move(chosen)),
       observer_(&observer),
       lock_(lock_folder(), turns ? device_name(chosen_, requests.hello().backend) : "",
             requests.plan().yaml.filename().string()),
-      clocks_({launcher.beside("tune-device-clocks"),
+      clocks_({pool.launcher().beside("tune-device-clocks"),
                lock_folder() / wire::clock_file_name(device_name(chosen_, requests.hello().backend)),
                requests.hello().backend, device_name(chosen_, requests.hello().backend), requests.hello().device.name},
               requests.plan(), observer) {
@@ -48,12 +48,35 @@ MeasureDevice::MeasureDevice(const WorkerLauncher& launcher, const RequestFactor
 
 WorkerProcess MeasureDevice::start(const wire::Request& request) {
   hold_open();
-  return launcher_->start(request, chosen_.environment);
+  return pool_->launcher().start(request, chosen_.environment);
 }
 
 // While one process has a GPU open, its driver opens it to others in 8 ms instead of 95 (H200).
 void MeasureDevice::hold_open() {
-  if (holder_ == 0 && is_gpu(requests_->hello().backend)) holder_ = launcher_->start_holder(chosen_.environment);
+  if (resting().holder == 0 && is_gpu(requests_->hello().backend))
+    resting().holder = pool_->launcher().start_holder(chosen_.environment);
+}
+
+void MeasureDevice::keep_processes(bool any, bool shared) {
+  keeps_reference_ = any && !chosen_.one_process;
+  keeps_measuring_ = keeps_reference_ && shared;
+  if (!keeps_measuring_) stop_keeping();
+}
+
+void MeasureDevice::rest_measuring(std::shared_ptr<WorkerProcess> process) {
+  if (keeps_measuring_ && !resting().measure)
+    resting().measure = std::move(process);
+  else
+    process->send(wire::Done{});
+}
+
+void MeasureDevice::rest_reference(std::unique_ptr<WorkerProcess> process) {
+  if (keeps_reference_) resting().reference = std::move(process);
+}
+
+void MeasureDevice::stop_keeping() {
+  keeps_measuring_ = false;
+  if (const auto process = take_measuring()) process->send(wire::Done{});
 }
 
 bool MeasureDevice::take_turn(bool timed) {

@@ -2,11 +2,12 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "exec/device/device_clocks.h"
 #include "exec/device/device_lock.h"
 #include "exec/device/devices.h"
-#include "exec/process/worker_launcher.h"
+#include "exec/process/worker_pool.h"
 #include "exec/request/request_factory.h"
 #include "model/values/error.h"
 
@@ -22,18 +23,31 @@ class DeviceLost : public Error {
 /// whether it still answers.
 class MeasureDevice {
  public:
-  /// `turns`: with other runs. `launcher` and `requests` must outlive this.
-  MeasureDevice(const WorkerLauncher& launcher, const RequestFactory& requests, ChosenDevice chosen, bool turns,
+  /// `turns`: with other runs. `pool` and `requests` must outlive this.
+  MeasureDevice(WorkerPool& pool, const RequestFactory& requests, ChosenDevice chosen, bool turns,
                 RunObserver& observer);
   MeasureDevice(const MeasureDevice&) = delete;
 
   const ChosenDevice& chosen() const { return chosen_; }
-  platform::ProcessHost::Clock::time_point now() const { return launcher_->now(); }
+  platform::ProcessHost::Clock::time_point now() const { return pool_->launcher().now(); }
 
   /// A process that measures, or makes the reference. Throws Error(environment).
   WorkerProcess start(const wire::Request& request);
   /// Whether this is the process that keeps the device open between the others.
-  bool is_holder(platform::ProcessHost::Id id) const { return id != 0 && id == holder_; }
+  bool is_holder(platform::ProcessHost::Id id) const { return id != 0 && id == resting().holder; }
+
+  /// Whether processes that measure, or make references, rest here once they have nothing to do: one of each, for the
+  /// next who needs one, in this tuning or another. Not on a device that admits one process. `shared`: those that
+  /// measure may measure specs one after the other.
+  void keep_processes(bool any, bool shared);
+  bool keeps_measuring() const { return keeps_measuring_; }
+  void rest_measuring(std::shared_ptr<WorkerProcess> process);
+  void rest_reference(std::unique_ptr<WorkerProcess> process);
+  /// A process that rests and has measured before, or made a reference; null: there is none.
+  std::shared_ptr<WorkerProcess> take_measuring() { return take(resting().measure); }
+  std::unique_ptr<WorkerProcess> take_reference() { return take(resting().reference); }
+  /// Ends the one that measures, and keeps none any more.
+  void stop_keeping();
 
   /// DeviceClocks::claim, in a turn. False: another run has the device, or sets its clocks; ask again.
   bool claim_clocks();
@@ -63,16 +77,21 @@ class MeasureDevice {
   [[noreturn]] void throw_lost(const std::string& why) const;
 
  private:
+  WorkerPool::Resting& resting() const { return pool_->on(chosen_.id); }
+  template <typename Pointer>
+  Pointer take(Pointer& resting) const {
+    return resting && pool_->runs(*resting) ? std::exchange(resting, nullptr) : nullptr;
+  }
   void hold_open();
   void tell_of_waiting();
 
-  const WorkerLauncher* launcher_;
+  WorkerPool* pool_;
   const RequestFactory* requests_;
   ChosenDevice chosen_;
   RunObserver* observer_;
   DeviceLock lock_;
   DeviceClocks clocks_;
-  platform::ProcessHost::Id holder_ = 0;  ///< 0: none was started
+  bool keeps_measuring_ = false, keeps_reference_ = false;
   bool waits_for_turn_ = false, waits_to_open_ = false;
   bool told_ = false;  ///< a person knows that it waits
   bool remarked_ = false;

@@ -9,27 +9,31 @@ namespace {
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 constexpr auto kClocksPoll = std::chrono::milliseconds(200);
 
-std::deque<MeasureDevice> devices_of(const WorkerLauncher& launcher, const RequestFactory& requests,
-                                     const MeasureOptions& options) {
+std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
   for (const ChosenDevice& device : options.devices)
-    devices.emplace_back(launcher, requests, device, options.turns, *options.observer);
+    devices.emplace_back(pool, requests, device, options.turns, *options.observer);
   return devices;
 }
 
 }  // namespace
 
-MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions options,
-                               std::unique_ptr<platform::ProcessHost> host)
+MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions options)
     : requests_(&requests),
       options_(std::move(options)),
-      launcher_(*host, options_.worker, options_.deadlines, temporary_.folder()),
-      builds_(requests, launcher_, options_.store, options_.jobs, options_.builds, *options_.observer),
-      devices_(devices_of(launcher_, requests, options_)),
-      reference_(requests, builds_, devices_.front()),
-      host_(std::move(host)) {}
+      pool_(options_.pool ? options_.pool : std::make_shared<WorkerPool>(options_.worker, options_.deadlines)),
+      builds_(requests, pool_->launcher(), options_.store, options_.jobs, options_.builds, *options_.observer),
+      devices_(devices_of(*pool_, requests, options_)),
+      reference_(requests, builds_, devices_.front()) {
+  const bool keeps = is_gpu(requests.hello().backend) && options_.keeps_processes;
+  for (MeasureDevice& device : devices_) device.keep_processes(keeps, options_.share_processes);
+}
 
-MeasureService::~MeasureService() = default;
+// The processes end first, because they write to the folders of the others.
+MeasureService::~MeasureService() {
+  reference_.leave();
+  pool_->end_others();
+}
 
 void MeasureService::claim_clocks() {
   for (MeasureDevice& device : devices_)
@@ -43,7 +47,7 @@ void MeasureService::finish_builds() {
   Builder& builder = builds_.builder();
   builder.start_queued();
   while (builder.running() > 0) {
-    const auto event = host_->wait(std::nullopt);
+    const auto event = pool_->host().wait(std::nullopt);
     if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};
     handle(*event);
@@ -59,9 +63,9 @@ wire::MeasureRequest MeasureService::complete(wire::MeasureRequest request, cons
 
 std::optional<platform::ProcessHost::Event> MeasureService::wait(
     std::optional<platform::ProcessHost::Clock::time_point> until) {
-  if (std::ranges::none_of(devices_, &MeasureDevice::waits)) return host_->wait(until);
+  if (std::ranges::none_of(devices_, &MeasureDevice::waits)) return pool_->host().wait(until);
   const auto soon = now() + kTurnPoll;
-  return host_->wait(until ? std::min(*until, soon) : soon);
+  return pool_->host().wait(until ? std::min(*until, soon) : soon);
 }
 
 bool MeasureService::handle(const platform::ProcessHost::Event& event) {

@@ -11,7 +11,7 @@
 #include "exec/device/measure_device.h"
 #include "exec/device/reference_service.h"
 #include "exec/process/runner.h"
-#include "exec/process/scratch.h"
+#include "exec/process/worker_pool.h"
 
 namespace tune::exec {
 
@@ -27,14 +27,15 @@ struct MeasureOptions {
   bool share_processes = false;              ///< --isolation auto
   bool turns = true;                         ///< with other runs on the same device, the CPU among them
   RunObserver* observer = &no_observer();    ///< outlives the run
+  std::shared_ptr<WorkerPool> pool = {};     ///< of this worker; null: one of its own
+  bool keeps_processes = false;              ///< that have a device open, for the next tuning with this pool
 };
 
 /// What sweep and finals share: the processes, the builds, the devices, and the reference result.
 class MeasureService {
  public:
   /// `requests` must outlive this.
-  MeasureService(const RequestFactory& requests, MeasureOptions options,
-                 std::unique_ptr<platform::ProcessHost> host = std::make_unique<platform::Processes>(true));
+  MeasureService(const RequestFactory& requests, MeasureOptions options);
   ~MeasureService();
 
   const RequestFactory& requests() const { return *requests_; }
@@ -43,6 +44,7 @@ class MeasureService {
   const BuildService& builds() const { return builds_; }
   ReferenceService& reference() { return reference_; }
   const ReferenceService& reference() const { return reference_; }
+  SpotChecks& spot_checks() { return pool_->spot_checks(requests_->seed()); }
   /// The devices of the options, in their order.
   std::deque<MeasureDevice>& devices() { return devices_; }
 
@@ -58,18 +60,15 @@ class MeasureService {
   std::optional<platform::ProcessHost::Event> wait(std::optional<platform::ProcessHost::Clock::time_point> until);
   /// Passes on events of builds, of the reference, and of what holds devices open; false if it is none of theirs.
   bool handle(const platform::ProcessHost::Event& event);
-  platform::ProcessHost::Clock::time_point now() const { return host_->now(); }
+  platform::ProcessHost::Clock::time_point now() const { return pool_->host().now(); }
 
  private:
   const RequestFactory* requests_;
   MeasureOptions options_;
-  Scratch temporary_;
-  WorkerLauncher launcher_;
+  std::shared_ptr<WorkerPool> pool_;
   BuildService builds_;
   std::deque<MeasureDevice> devices_;
   ReferenceService reference_;
-  std::unique_ptr<platform::ProcessHost>
-      host_;  ///< the processes end first, because they write to the folders of the others
 };
 
 }  // namespace tune::exec

@@ -50,7 +50,16 @@ void ReferenceService::make(const Spec& spec) {
   request.output = (scratch_->folder() / "reference").string();
   request.share = stays_on_device();
   if (!device_->take_turn(false)) return;
-  process_ = std::make_unique<WorkerProcess>(device_->start(request));
+  if (request.share && !used_before_) process_ = device_->take_reference();
+  used_before_ = process_ != nullptr;
+  if (used_before_)
+    process_->send(request);
+  else
+    process_ = std::make_unique<WorkerProcess>(device_->start(request));
+}
+
+void ReferenceService::leave() {
+  if (process_ != nullptr && process_->phase() == Phase::serving) device_->rest_reference(std::move(process_));
 }
 
 // Results in double precision, and a margin for norms and headers.
@@ -88,6 +97,10 @@ void ReferenceService::take_end() {
     return device_->note_refused(refused->failure()->message);
   }
   device_->note_opened();
+  if (process_->failure() && used_before_) {  // a fresh one may have what this one lacks, such as memory
+    device_->stop_keeping();
+    return process_.reset();
+  }
   if (const auto& failure = process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
     if (!requests_->plan().reference.kernel)

@@ -24,6 +24,8 @@ class ReferenceService {
   bool ready(const Spec& spec);
   /// Starts to make the reference of a GEMM, which does not need a build.
   void begin();
+  /// The process that has made it rests on the device.
+  void leave();
   bool is_being_made() const { return process_ != nullptr && path_.empty(); }
   /// What messages call it: reference kernel 'naive'.
   std::string name() const;
@@ -47,7 +49,8 @@ class ReferenceService {
   std::unique_ptr<WorkerProcess> process_;  ///< stays, on a GPU, for others to copy the reference from
   platform::Descriptor file_;
   std::string path_;
-  std::string failure_;  ///< why the last attempt, with some spec's build, failed
+  bool used_before_ = false;  ///< the process has made other references
+  std::string failure_;       ///< why the last attempt, with some spec's build, failed
 };
 
 }  // namespace tune::exec

@@ -126,14 +126,23 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
   device_->end_opening();
 }
 
-/// Starts the process for the first one. Returns whether it is still there then.
+/// The one that rests on the device, or a fresh one.
+std::shared_ptr<WorkerProcess> FinalsRunner::first_process(const wire::MeasureRequest& request) {
+  auto process = device_->take_measuring();
+  rested_ = process.get();
+  if (!process) return std::make_shared<WorkerProcess>(device_->start(request));
+  process->send(wire::Next{request});
+  return process;
+}
+
+/// Has the process for the first one. Returns whether it is still there then.
 bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
                                 wire::MeasureRequest request) {
   const std::size_t place = active_count();
   if (place > 0) {
     process->send(wire::Next{std::move(request), true});
   } else {
-    process = std::make_shared<WorkerProcess>(device_->start(request));
+    process = first_process(request);
   }
   entry.state = FinalsEntry::Active{process, place};
   await(entry, [&] { return process->phase() == Phase::ready; });
@@ -388,9 +397,21 @@ void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
   device_->end_opening();
 }
 
+void FinalsRunner::rest_shared_process() {
+  std::shared_ptr<WorkerProcess> shared;
+  for (const auto& entry : entries_) {
+    const auto* active = entry->active();
+    if (active == nullptr || (shared ? active->process != shared : active->is_alone())) continue;
+    shared = active->process;
+    entry->state = FinalsEntry::Absent{};
+  }
+  if (shared) device_->rest_measuring(shared);
+}
+
 Finals FinalsRunner::result() {
   std::vector<FinalsEntry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
+  if (rules_.together && device_->keeps_measuring()) rest_shared_process();
   leave(all);
   return collect(round_);
 }
@@ -451,7 +472,7 @@ void FinalsRunner::handle_next() {
   const bool refused = process.no_device() && !process.loaded();
   if (refused)
     device_->note_refused(process.failure()->message);
-  else if (entries.size() == 1 && entries.front() != in_other_state_)
+  else if (entries.size() == 1 && &process != rested_ && entries.front() != in_other_state_)
     entries.front()->result.failure = process.failure();
   for (FinalsEntry* entry : entries) entry->state = FinalsEntry::Absent{};
 }

@@ -25,8 +25,9 @@ struct FinalsEntry;
 /// it fails again, it is kept with its failure.
 ///
 /// Each contender has a fresh process. But many specs on a GPU share one at first, because a turn in another process
-/// takes several times as long; once few are left, each of these goes on in a process of its own. If the shared process
-/// ends, nobody is blamed: its contenders go on in processes of their own, and the round is held again.
+/// takes several times as long; once few are left, each of these goes on in a process of its own. What they share may
+/// have measured the sweep and rest on the device; if they share it to the end it rests there again. If the shared
+/// process ends, nobody is blamed: its contenders go on in processes of their own, and the round is held again.
 class FinalsRunner : public FinalsRun {
  public:
   FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
@@ -43,6 +44,7 @@ class FinalsRunner : public FinalsRun {
 
   void load_all();
   void load_beside(const std::vector<FinalsEntry*>& entries);
+  std::shared_ptr<WorkerProcess> first_process(const wire::MeasureRequest& request);
   bool load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry, wire::MeasureRequest request);
   std::vector<FinalsEntry*> without_process() const;
   void separate();
@@ -69,6 +71,7 @@ class FinalsRunner : public FinalsRun {
   bool rests(const FinalsEntry& entry) const;
   FinalsRules::Clock::time_point end() const;
   void leave(std::span<FinalsEntry* const> entries);
+  void rest_shared_process();
   Finals result();
   Finals collect(int last_round) const;
   /// Handles events until `reached` holds or the entry's process has ended.
@@ -83,8 +86,9 @@ class FinalsRunner : public FinalsRun {
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;
-  int complete_ = 0;            ///< the last round that was held as a whole
-  bool may_leave_out_ = false;  ///< those that half of the time does not suffice to load
+  int complete_ = 0;                       ///< the last round that was held as a whole
+  const WorkerProcess* rested_ = nullptr;  ///< had measured for others before the finals
+  bool may_leave_out_ = false;             ///< those that half of the time does not suffice to load
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
   std::optional<Tournament> tournament_;         ///< of the specs that were loaded
   const Finalist* winner_ = nullptr;             ///< set once the specs are decided

@@ -24,7 +24,6 @@ WorkerRunner::WorkerRunner(MeasureService& service)
       exclusive_(!is_gpu(service.requests().hello().backend)),
       batch_(4 * service.options().jobs),
       sharing_(!exclusive_ && service.options().share_processes),
-      spot_checks_(service.requests().seed()),
       created_(service.now()),
       scales_(service.devices().size()) {
   for (std::size_t i = 0; i < service.devices().size(); ++i)
@@ -32,7 +31,11 @@ WorkerRunner::WorkerRunner(MeasureService& service)
 }
 
 DeviceQueue::Rules WorkerRunner::rules_of(std::size_t device) const {
-  return queue_rules(service_->requests(), service_->devices()[device].chosen(), sharing_, workspace_bytes_);
+  const MeasureDevice& its = service_->devices()[device];
+  DeviceQueue::Rules rules = queue_rules(service_->requests(), its.chosen(), sharing_, workspace_bytes_);
+  // For the few specs of each of several tunings, another process is not worth its opening.
+  if (its.keeps_measuring()) rules.loaded_ahead = 0;
+  return rules;
 }
 
 void WorkerRunner::renew_rules() {
@@ -354,7 +357,7 @@ void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measuremen
   measurement.build = task.build;
   scale_times(measurement, scales_.factor(device));
   if (task.shared) compare(task, measurement);
-  if (measurement.shared && spot_checks_.next()) {
+  if (measurement.shared && service_->spot_checks().next()) {
     task.shared = measurement.timing;
     task.fresh = true;
     task.state = Task::State::built;
@@ -376,6 +379,7 @@ void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Fai
 void WorkerRunner::stop_sharing() {
   if (!std::exchange(sharing_, false)) return;
   best_ = {};
+  for (MeasureDevice& device : service_->devices()) device.stop_keeping();
   renew_rules();
 }
 

@@ -8,7 +8,6 @@
 #include "exec/device/device_queue.h"
 #include "exec/device/device_scales.h"
 #include "exec/device/measure_service.h"
-#include "exec/device/spot_checks.h"
 #include "exec/process/runner.h"
 #include "platform/store/watched_files.h"
 
@@ -103,7 +102,6 @@ class WorkerRunner : public Runner {
   int batch_;                         ///< this many built specs are worth interrupting the builds for
   bool measuring_phase_ = false;
   bool sharing_;  ///< a process measures one spec after the other
-  SpotChecks spot_checks_;
   std::string distrust_;
   wire::Go best_;  ///< how a spec is timed, by the first device's clock
   Clock::time_point created_;

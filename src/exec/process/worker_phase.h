@@ -39,7 +39,8 @@ enum class Message {
   next,
   done,
   built,
-  referenced
+  referenced,
+  reference
 };
 
 struct Step {
@@ -53,6 +54,7 @@ struct Step {
 inline constexpr std::array kSteps = {
     Step{Phase::working, Message::built, Phase::built, true},
     Step{Phase::working, Message::referenced, Phase::serving, false},
+    Step{Phase::serving, Message::reference, Phase::working, true},
     Step{Phase::starting, Message::hello, Phase::ready, true},
     Step{Phase::ready, Message::load, Phase::loading, true},
     Step{Phase::loading, Message::loaded, Phase::loaded, false},
@@ -88,9 +90,9 @@ constexpr bool owes_result(Phase phase) {
 
 /// As messages are called in the protocol.
 constexpr std::string_view to_text(Message message) {
-  constexpr std::array<std::string_view, 13> kNames = {"hello", "load",    "loaded",    "go",       "go",
-                                                       "go",    "checked", "waits",     "measured", "next",
-                                                       "done",  "built",   "referenced"};
+  constexpr std::array<std::string_view, 14> kNames = {"hello", "load",    "loaded",     "go",       "go",
+                                                       "go",    "checked", "waits",      "measured", "next",
+                                                       "done",  "built",   "referenced", "reference"};
   return kNames[static_cast<std::size_t>(message)];
 }
 

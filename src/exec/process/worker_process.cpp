@@ -92,6 +92,15 @@ void WorkerProcess::send(wire::Command command) {
   processes_->set_deadline(id_, ticks(deadlines_.run));
 }
 
+void WorkerProcess::send(const wire::ReferenceRequest& request) {
+  const Step* step = find_step(phase_, Message::reference);
+  if (step == nullptr) throw std::logic_error("a worker that makes no reference is asked for one");
+  phase_ = step->to;
+  asked_ = processes_->now();
+  processes_->send(id_, encode(wire::Request(request)));
+  processes_->set_deadline(id_, ticks(deadlines_.build));
+}
+
 void WorkerProcess::count(Stage stage) {
   const auto now = processes_->now();
   stage_times_.of(stage) += std::chrono::duration<double>(now - asked_).count();

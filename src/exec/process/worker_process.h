@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "exec/process/stage_times.h"
 #include "exec/process/worker_phase.h"
@@ -35,6 +36,8 @@ class WorkerProcess {
   /// Sends a command (load, go, next or done) that the protocol has in this phase; the worker must answer within the
   /// run deadline.
   void send(wire::Command command);
+  /// Asks a process that has made a reference for another one.
+  void send(const wire::ReferenceRequest& request);
 
   /// Kills the process; its Ended event still follows.
   void kill() { processes_->kill(id_); }
@@ -56,6 +59,8 @@ class WorkerProcess {
   /// Whether the failure is that the device could not be opened.
   bool no_device() const { return failed_ && failed_->no_device; }
   const StageTimes& stage_times() const { return stage_times_; }
+  /// Those since the last call.
+  StageTimes take_stage_times() { return std::exchange(stage_times_, {}); }
 
  private:
   void accept(const wire::Hello& hello);

@@ -288,6 +288,13 @@ void Processes::kill(Id id) {
   if (found != impl_->children.end()) impl_->kill(*found->second);
 }
 
+std::vector<Processes::Id> Processes::running() const {
+  std::vector<Id> ids;
+  for (const auto& [id, child] : impl_->children)
+    if (!child->ended) ids.push_back(id);
+  return ids;
+}
+
 std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point> until) {
   impl_->io.restart();
   while (impl_->ready.empty()) {

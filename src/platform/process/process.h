@@ -102,6 +102,8 @@ class ProcessHost {
   virtual void set_deadline(Id id, std::optional<Clock::duration> from_now) = 0;
   /// Kills the child's group. Its Ended event follows.
   virtual void kill(Id id) = 0;
+  /// The children that have not ended yet.
+  virtual std::vector<Id> running() const = 0;
 
   /// The next event; nullopt when `until` has passed first.
   virtual std::optional<Event> wait(std::optional<Clock::time_point> until) = 0;
@@ -127,6 +129,7 @@ class Processes : public ProcessHost {
   void ask_to_end(Id id);
   void set_deadline(Id id, std::optional<Clock::duration> from_now) override;
   void kill(Id id) override;
+  std::vector<Id> running() const override;
   std::optional<Event> wait(std::optional<Clock::time_point> until) override;
   Clock::time_point now() const override { return Clock::now(); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/evaluate/worker_runner.h"
 #include "fakes/fake_host.h"
 
 namespace tune::finals_runner_test {
@@ -111,6 +112,41 @@ TEST_F(FinalsRunnerTest, FewSpecsShareAProcessToTheEndWhereThatIsWanted) {
   for (const Finalist& finalist : finals_of(3, rules)) EXPECT_FALSE(finalist.rounds.empty());
   for (const auto& [spec, count] : host().processes_of) EXPECT_EQ(count, 1) << "of spec " << spec;
   EXPECT_EQ(processes(host(), FakeHost::Interval::What::opens).size(), 1u);
+}
+
+/// Finals of three specs with a process that has measured the sweep; `conduct` is that of workers that measured before.
+std::vector<Finalist> finals_after_a_sweep(FakeTuning& tuning, const FakeConduct& conduct = {}) {
+  const auto service = tuning.service(1, true, false, true);
+  {
+    exec::WorkerRunner runner(*service);
+    runner.start(tuning.spec(4));
+    EXPECT_TRUE(runner.wait(tuning.host().now() + std::chrono::seconds(1)));
+  }
+  tuning.host().behave = [=](const FakeWorker& worker) { return worker.served > 0 ? conduct : FakeConduct(); };
+  exec::FinalsRules rules;
+  rules.end = tuning.host().now() + std::chrono::hours(1);
+  rules.together = true;
+  std::vector<exec::Contender> contenders;
+  for (int i = 1; i <= 3; ++i) contenders.push_back({{tuning.spec(i)}});
+  return exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
+}
+
+TEST(FinalsAfterASweep, AreHeldInItsProcessWhichStays) {
+  FakeTuning tuning(4);
+  for (const Finalist& finalist : finals_after_a_sweep(tuning)) EXPECT_FALSE(finalist.rounds.empty());
+  EXPECT_EQ(processes(tuning.host(), FakeHost::Interval::What::opens).size(), 1u);
+  EXPECT_EQ(processes(tuning.host(), FakeHost::Interval::What::closes).size(), 0u);
+  EXPECT_EQ(tuning.host().running().size(), 3u) << "one that measures, one with the reference, one that only holds";
+}
+
+TEST(FinalsAfterASweep, BlameNobodyForTheEndOfItsProcess) {
+  for (const FakeConduct& conduct : {FakeConduct{.fails_to_load = true}, FakeConduct{.ends_while_timed = true}}) {
+    FakeTuning tuning(4);
+    for (const Finalist& finalist : finals_after_a_sweep(tuning, conduct)) {
+      EXPECT_FALSE(finalist.failure);
+      EXPECT_FALSE(finalist.rounds.empty());
+    }
+  }
 }
 
 TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOtherState) {

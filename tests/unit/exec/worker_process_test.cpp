@@ -19,6 +19,7 @@ class StillHost : public platform::ProcessHost {
   void send(Id, std::string_view) override {}
   void set_deadline(Id, std::optional<Clock::duration> from_now) override { deadline = from_now.has_value(); }
   void kill(Id) override { killed = true; }
+  std::vector<Id> running() const override { return {}; }
   std::optional<Event> wait(std::optional<Clock::time_point>) override { return std::nullopt; }
   Clock::time_point now() const override { return {}; }
 };
@@ -54,6 +55,7 @@ class Worker {
   }
 
   void pass(Message message) {
+    if (message == Message::reference) return process_.send(wire::ReferenceRequest{});
     const auto command = command_of(message);
     if (command) return process_.send(*command);
     say(event_of(message));

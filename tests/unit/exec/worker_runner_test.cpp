@@ -72,6 +72,81 @@ TEST(References, HaveANameOnGpusAlone) {
   EXPECT_TRUE(reference_of(Backend::cpu).starts_with("/proc/"));
 }
 
+/// How many processes of this mode the host has started.
+std::int64_t started(const FakeHost& host, const std::string& mode) { return std::ranges::count(host.modes, mode); }
+
+/// Two tunings of 12 specs, of which the second may have the processes of the first.
+std::vector<std::map<std::int64_t, Trial>> two_tunings(FakeTuning& tuning, bool share_processes,
+                                                       bool one_process = false) {
+  std::vector<std::map<std::int64_t, Trial>> trials;
+  while (trials.size() < 2) {
+    const auto service = tuning.service(1, share_processes, one_process, true);
+    exec::WorkerRunner runner(*service);
+    auto& of_this = trials.emplace_back();
+    for (std::int64_t spec = 1; spec <= 12; ++spec) runner.start(tuning.spec(spec));
+    while (of_this.size() < 12)
+      if (auto trial = runner.wait(tuning.host().now() + std::chrono::seconds(1)))
+        of_this.emplace(trial->spec.mesh_idx + 1, std::move(*trial));
+  }
+  return trials;
+}
+
+TEST(RestingProcesses, MeasureTheNextTuning) {
+  FakeTuning tuning{40};
+  for (const auto& trials : two_tunings(tuning, true))
+    for (const auto& [spec, trial] : trials) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_LE(started(tuning.host(), "measure"), 3) << "but for the first, they are for spot checks";
+  EXPECT_EQ(started(tuning.host(), "reference"), 1);
+  EXPECT_EQ(started(tuning.host(), "hold"), 1);
+  EXPECT_EQ(tuning.host().references, 2);
+  EXPECT_EQ(tuning.host().disturbed_times(), 0);
+}
+
+TEST(RestingProcesses, OnlyMakeReferencesWhereEachSpecHasAProcess) {
+  FakeTuning tuning{40};
+  for (const auto& trials : two_tunings(tuning, false))
+    for (const auto& [spec, trial] : trials) EXPECT_FALSE(trial.measurement()->shared) << spec;
+  EXPECT_EQ(started(tuning.host(), "measure"), 24);
+  EXPECT_EQ(started(tuning.host(), "reference"), 1);
+  EXPECT_EQ(tuning.host().references, 2);
+}
+
+TEST(RestingProcesses, AreNoneOnADeviceThatAdmitsOne) {
+  FakeTuning tuning{40};
+  two_tunings(tuning, true, true);
+  EXPECT_EQ(started(tuning.host(), "reference"), 2);
+}
+
+TEST(RestingProcesses, ThatEndAreReplaced) {
+  FakeTuning tuning{40};
+  tuning.host().behave = [&](const FakeWorker& worker) {
+    const bool is_second = tuning.host().references == 2;
+    return FakeConduct{.ends_while_timed = is_second && worker.served > 0 && worker.spec == 1};
+  };
+  for (const auto& trials : two_tunings(tuning, true))
+    for (const auto& [spec, trial] : trials) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_EQ(started(tuning.host(), "reference"), 1);
+}
+
+TEST(RestingProcesses, ThatCannotMakeAReferenceAreReplaced) {
+  FakeTuning tuning{40};
+  tuning.host().fails_second_reference = true;
+  for (const auto& trials : two_tunings(tuning, true))
+    for (const auto& [spec, trial] : trials) EXPECT_NE(trial.measurement(), nullptr) << spec;
+  EXPECT_EQ(started(tuning.host(), "reference"), 2);
+}
+
+TEST(RestingProcesses, AreTheOnlyOnesThatATuningLeaves) {
+  FakeTuning tuning{40};
+  {
+    const auto service = tuning.service(1, true, false, true);
+    exec::WorkerRunner runner(*service);
+    for (std::int64_t spec = 1; spec <= 12; ++spec) runner.start(tuning.spec(spec));
+    EXPECT_TRUE(runner.wait(tuning.host().now() + std::chrono::seconds(1)));
+  }
+  EXPECT_EQ(tuning.host().running().size(), 2u) << "of the reference, and who holds the device open";
+}
+
 TEST_F(WorkerRunnerTest, WhatFailsInAReusedProcessIsTriedAgainInAFreshOne) {
   std::set<platform::ProcessHost::Id> failed;  // the second process is idle when the third spec fails in the first
   host().behave = [&](const FakeWorker& worker) {

@@ -1,0 +1,47 @@
+#include "exec/process/worker_pool.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace tune::exec {
+
+WorkerPool::WorkerPool(std::filesystem::path worker, const Deadlines& deadlines,
+                       std::unique_ptr<platform::ProcessHost> host)
+    : host_(std::move(host)), launcher_(*host_, std::move(worker), deadlines, temporary_.folder()) {}
+
+SpotChecks& WorkerPool::spot_checks(std::uint64_t seed) {
+  if (!spot_checks_) spot_checks_.emplace(seed);
+  return *spot_checks_;
+}
+
+bool WorkerPool::runs(const WorkerProcess& process) const {
+  return std::ranges::count(host_->running(), process.id()) > 0;
+}
+
+bool WorkerPool::rests(platform::ProcessHost::Id id) const {
+  return std::ranges::any_of(resting_, [id](const auto& entry) {
+    const Resting& resting = entry.second;
+    return id == resting.holder || (resting.measure && resting.measure->id() == id) ||
+           (resting.reference && resting.reference->id() == id);
+  });
+}
+
+bool WorkerPool::others_run() const {
+  return std::ranges::any_of(host_->running(), [this](const auto id) { return !rests(id); });
+}
+
+// Who interrupts us meanwhile is heard when something is waited for again.
+void WorkerPool::end_others() {
+  for (const auto id : host_->running())
+    if (!rests(id)) host_->kill(id);
+  std::optional<int> signal;
+  while (others_run()) {
+    const auto event = host_->wait(std::nullopt);
+    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
+      signal = interrupted->signal;
+  }
+  if (signal) ::raise(*signal);
+}
+
+}  // namespace tune::exec
