@@ -231,6 +231,12 @@ extern "C" __global__ void tune_digest(const Bits* words, Bits count, Bits* tota
   if (threadIdx.x == 0) atomicAdd(total, own);
 }
 
+/// *first = the index of the first value that is not finite; left alone if there is none.
+extern "C" __global__ void tune_find_infinite(const double* values, Bits count, Bits* first) {
+  for (Bits i = first_index(); i < count; i += step())
+    if (!(fabs(values[i]) <= 1.7976931348623157e308)) atomicMin(first, i);
+}
+
 /// *first = the offset of the first byte of the memory that is not poison and lies outside [start, start + size), the
 /// buffer between two guard bands; left alone if there is none.
 extern "C" __global__ void tune_guards(const unsigned char* memory, Bits bytes, Bits start, Bits size, Bits poison,

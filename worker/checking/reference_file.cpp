@@ -40,18 +40,20 @@ std::array<char, 32> digits(const std::string& hex) {
   return result;
 }
 
-/// The tolerance follows from the largest value: if that is infinite, any result would be right.
 void require_finite(std::span<const double> values) {
   const auto odd = std::ranges::find_if_not(values, [](double value) { return std::isfinite(value); });
-  if (odd == values.end()) return;
+  if (odd != values.end()) refuse_infinite(*odd, odd - values.begin());
+}
+
+}  // namespace
+
+void refuse_infinite(double value, std::int64_t index) {
   throw SpecFailure(Stage::start,
                     fmt::format("the reference has {} as value {} of its outputs, and no result can be compared with "
                                 "that; other inputs (init, alpha, beta), or a reference kernel that writes all of its "
                                 "outputs, give numbers",
-                                *odd, odd - values.begin()));
+                                value, index));
 }
-
-}  // namespace
 
 std::string reference_identity(const Problem& problem, std::uint64_t seed) {
   wire::ReferenceRequest request;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -10,6 +11,10 @@ namespace tune::worker {
 
 /// Names the problem and the seed that a reference belongs to.
 std::string reference_identity(const Problem& problem, std::uint64_t seed);
+
+/// Throws SpecFailure: this value of a reference is not finite, and the tolerance follows from the largest; if that is
+/// infinite, any result would be right.
+[[noreturn]] void refuse_infinite(double value, std::int64_t index);
 
 /// Writes a reference as a whole or not at all, readable by its owner only: a header with a magic number, version,
 /// identity and checksum, then the values. Throws SpecFailure, also if a value is not finite.

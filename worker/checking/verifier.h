@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "checking/compare_result.h"
@@ -25,6 +26,9 @@ class Verifier {
   const Problem& problem() const { return problem_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }
   bool has_reference() const { return !path_.empty(); }
+  bool has_reference_file() const { return std::filesystem::exists(path_); }
+  /// What the values are, where there is no file of them.
+  void provide(std::vector<double> reference) { provided_ = std::move(reference); }
   /// Whether a launch reads what it overwrites: then a second one without new inputs computes something else.
   bool needs_restoring() const;
   /// What outputs are poisoned with: a checked run for each.
@@ -32,7 +36,7 @@ class Verifier {
   /// What the buffer is filled with before a launch; nullopt: poison.
   std::optional<Content> content(std::size_t buffer) const;
 
-  /// All values of the reference file, which is mapped when they are first asked for, and those of one output of a
+  /// All values of the reference, whose file is mapped when they are first asked for, and those of one output of a
   /// custom problem. Precondition: has_reference(). Throws SpecFailure of the load stage.
   std::span<const double> reference() const;
   std::span<const double> reference_of(std::size_t buffer) const;
@@ -54,6 +58,7 @@ class Verifier {
   std::filesystem::path path_;
   std::string identity_;
   mutable std::unique_ptr<const ReferenceFile> reference_;
+  std::vector<double> provided_;
 };
 
 }  // namespace tune::worker

@@ -43,8 +43,9 @@ constexpr double kDisturbance = 1.25;   // processes that open the device made l
 constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
 constexpr int kVendorAlgorithms = 100;
 constexpr double kBetweenLooks = 2;  // seconds between two questions to the management library, which take some ms each
-constexpr double kLongBesideVariation = 200e-6;  // seconds; to change the inputs takes less than 10 us
-constexpr double kPlaceMatters = 1e-3;           // seconds; the place of code and data matters to shorter kernels
+constexpr double kLongBesideVariation = 200e-6;    // seconds; to change the inputs takes less than 10 us
+constexpr std::size_t kLargeReference = 64 << 20;  // bytes; the file of a larger one takes longer than to make it
+constexpr double kPlaceMatters = 1e-3;             // seconds; the place of code and data matters to shorter kernels
 
 /// What the reference process left, or else compiled now: a worker that is run by hand may have no reference.
 std::string helpers_code(const std::string& reference, const std::string& arch) {
@@ -77,7 +78,6 @@ class GpuBackend final : public WorkerBackend {
 
  private:
   void open_for_references(bool of_gemms);
-  void share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values);
   std::vector<double> outputs() const;
   void provide_memory(const wire::MeasureRequest& request);
   AddressOf addresses() const;
@@ -148,9 +148,11 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   platform::write_file(helpers_beside(request.output), helpers_code_);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (gemm) {
-    const std::vector<double> values = compute_reference_on(*gpu_, *helpers_, multiply_code_, *gemm, request.seed);
-    write_reference(request.output, identity, values);
-    if (request.share) share_reference(request, values);
+    DeviceMemory values = compute_reference_on(*gpu_, *helpers_, multiply_code_, *gemm, request.seed);
+    const bool shared = request.share && SharedReference::offer(request.output, *gpu_, values, *helpers_);
+    if (!shared || values.bytes() <= kLargeReference)
+      write_reference(request.output, identity, reference_on_host(values));
+    if (shared) shared_reference_ = std::move(values);
     return;
   }
   load(measure_request(request), false);
@@ -158,18 +160,6 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   timer_->first();
   memory_->verify_surroundings();
   write_reference(request.output, identity, outputs());
-}
-
-// Without the memory for it, measure processes read the file.
-void GpuBackend::share_reference(const wire::ReferenceRequest& request, const std::vector<double>& values) try {
-  const auto bytes = std::as_bytes(std::span(values));
-  shared_reference_ = DeviceMemory(*gpu_, bytes.size(), "the reference");
-  shared_reference_.copy_from(bytes);
-  const std::uint64_t digest = helpers_->digest(shared_reference_.address(), bytes.size());
-  const bool shared = SharedReference::offer(request.output, *gpu_, shared_reference_, digest, values.back());
-  if (!shared) shared_reference_ = {};
-} catch (const GpuError&) {
-  shared_reference_ = {};
 }
 
 /// All outputs of a custom problem as doubles, one after the other.

@@ -174,6 +174,10 @@ void GpuHelpers::turn_signs(const Operand& a, const Operand& b, const gpu::Turns
               device_scales(b), old, now, alpha, by_row, by_col);
 }
 
+void GpuHelpers::find_infinite(gpu::Address values, std::int64_t count) const {
+  launch_over("tune_find_infinite", count, values, bits(count), result_.address());
+}
+
 std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {
   Bits sum = 0;
   result_.set_bytes(0, 0, sizeof(sum));

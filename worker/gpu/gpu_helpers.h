@@ -71,6 +71,8 @@ class GpuHelpers {
   /// Turns signs of A and B, and those of before back. `by_row` and `by_col`: as of gpu::Change, for all matrices.
   void turn_signs(const Operand& a, const Operand& b, const gpu::Turns& old, const gpu::Turns& now, double alpha,
                   gpu::Address by_row, gpu::Address by_col) const;
+  /// A value that is not finite.
+  void find_infinite(gpu::Address values, std::int64_t count) const;
   /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
   std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
 

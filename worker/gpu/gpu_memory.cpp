@@ -9,6 +9,7 @@
 #include "checking/compare_result.h"
 #include "checking/generator.h"
 #include "checking/reference.h"
+#include "gpu/gpu_reference.h"
 #include "gpu/gpu_vendor.h"
 
 namespace tune::worker {
@@ -25,8 +26,8 @@ std::size_t bytes_of(std::int64_t doubles) { return static_cast<std::size_t>(dou
 
 }  // namespace
 
-GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request,
-                     const Verifier& verifier, std::uint64_t seed)
+GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, Verifier& verifier,
+                     std::uint64_t seed)
     : gpu_(gpu),
       helpers_(helpers),
       verifier_(verifier),
@@ -78,20 +79,30 @@ void GpuMemory::set_workspace(std::int64_t bytes, bool zero) {
   guard(buffers_.back());
 }
 
-// What another process of the run keeps on the device is copied there; otherwise it comes from the file.
+// What another process of the run keeps on the device is copied there.
 void GpuMemory::take_reference(const wire::MeasureRequest& request) {
-  if (auto shared = SharedReference::copy(request.reference, gpu_)) {
+  auto shared = SharedReference::copy(request.reference, gpu_);
+  if (shared)
     reference_ = std::move(shared->memory);
-    largest_addend_ = shared->largest_addend;
-    reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
-    if (reference_digest_ == shared->digest) return;
+  else
+    take_own_reference(request);
+  reference_.copy_to(std::as_writable_bytes(std::span(&largest_addend_, 1)), reference_.bytes() - sizeof(double));
+  reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
+  if (shared && shared->digest != reference_digest_)
     throw SpecFailure(Stage::load, "the reference on the device was damaged: its digest is wrong");
+}
+
+/// From the file; a large one that was to be copied from another process has none, and is made again.
+void GpuMemory::take_own_reference(const wire::MeasureRequest& request) {
+  const auto* gemm = std::get_if<Gemm>(&request.problem);
+  if (gemm != nullptr && !verifier_.has_reference_file() && SharedReference::is_offered(request.reference)) {
+    const std::string multiply = compile_gpu_multiply(gpu_.handle().arch());
+    reference_ = compute_reference_on(gpu_, helpers_, multiply, *gemm, request.seed);
+    return;
   }
   const auto values = std::as_bytes(verifier_.reference());
   reference_ = DeviceMemory(gpu_, values.size(), "the reference");
   reference_.copy_from(values);
-  largest_addend_ = verifier_.reference().back();
-  reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
 }
 
 void GpuMemory::describe_outputs() {
@@ -312,6 +323,7 @@ double GpuMemory::verify_outputs(Poison pattern) {
 }
 
 double GpuMemory::verify_on_host(std::size_t index, Poison pattern) const {
+  if (verifier_.has_reference() && !verifier_.has_reference_file()) verifier_.provide(reference_on_host(reference_));
   std::vector<std::byte> copy(buffers_[index].bytes);
   buffers_[index].memory.copy_to(copy, start());
   return verifier_.verify(index, copy.data(), pattern, {rotation_, signs_on_host()});

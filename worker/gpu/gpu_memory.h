@@ -28,7 +28,7 @@ class GpuMemory {
 
   /// Takes all memory but the workspace and copies the reference; fills nothing. `seed` decides how inputs vary. All
   /// references outlive this. Throws GpuError, SpecFailure of the load stage.
-  GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, const Verifier& verifier,
+  GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, Verifier& verifier,
             std::uint64_t seed);
   /// Keeps what memory a workspace had for one that is not larger. Throws GpuError.
   void set_workspace(std::int64_t bytes, bool zero);
@@ -81,6 +81,7 @@ class GpuMemory {
   std::size_t start() const { return kBand + (place_ == Place::first ? 0 : kShift); }
   gpu::Address address(const Guarded& buffer) const { return buffer.memory.address() + start(); }
   void take_reference(const wire::MeasureRequest& request);
+  void take_own_reference(const wire::MeasureRequest& request);
   void describe_outputs();
   GpuHelpers::Comparison comparison(std::size_t buffer) const;
   void prepare_variation();
@@ -95,7 +96,7 @@ class GpuMemory {
 
   const Gpu& gpu_;
   const GpuHelpers& helpers_;
-  const Verifier& verifier_;
+  Verifier& verifier_;
   std::uint64_t seed_of_inputs_;
   bool zero_workspace_ = false, zero_c_;
   Place place_ = Place::first;

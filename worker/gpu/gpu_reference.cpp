@@ -9,6 +9,7 @@
 
 #include "checking/inputs.h"
 #include "checking/reference.h"
+#include "checking/reference_file.h"
 #include "gpu/gpu_compiler.h"
 #include "gpu/gpu_sources.h"
 
@@ -54,6 +55,15 @@ DeviceMemory make_matrix(const Gpu& gpu, const GpuHelpers& helpers, const Conten
   return wide;
 }
 
+void require_finite(const GpuHelpers& helpers, const DeviceMemory& values) {
+  const auto count = static_cast<std::int64_t>(values.bytes() / sizeof(double));
+  const auto odd = helpers.smallest([&] { helpers.find_infinite(values.address(), count); });
+  if (!odd) return;
+  double value = 0;
+  values.copy_to(std::as_writable_bytes(std::span(&value, 1)), bytes(*odd));
+  refuse_infinite(value, *odd);
+}
+
 }  // namespace
 
 std::string compile_gpu_multiply(const std::string& arch) {
@@ -63,8 +73,8 @@ std::string compile_gpu_multiply(const std::string& arch) {
   return result.code;
 }
 
-std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const std::string& multiply_code,
-                                         const Gemm& gemm, std::uint64_t seed) {
+DeviceMemory compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, const std::string& multiply_code,
+                                  const Gemm& gemm, std::uint64_t seed) {
   const Gemm g = resolved(gemm);
   const Multiplication multiply(gpu, multiply_code);
   const auto scales = [&](Scale scale, std::size_t buffer) {
@@ -78,8 +88,7 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
   DeviceMemory c0;
   if (g.beta != 0) c0 = make_matrix(gpu, helpers, content_of(g, kNumberOfC, seed), view_c(g));
   const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.batch * n;
-  std::vector<double> values(static_cast<std::size_t>(elements + rows + cols + 1));
-  const DeviceMemory result(gpu, bytes(elements + rows + cols), "the reference");
+  DeviceMemory result(gpu, bytes(elements + rows + cols + 1), "the reference");
   const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
   for (std::int64_t i = 0; i < g.batch; ++i) {
     const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * n);
@@ -87,10 +96,20 @@ std::vector<double> compute_reference_on(const Gpu& gpu, const GpuHelpers& helpe
     helpers.norms(a_i, g.m, g.k, g.k, 1, row_norms + bytes(i * g.m));
     helpers.norms(b_i, n, 1, g.k, n, col_norms + bytes(i * n));
   }
-  const double largest_c0 = helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
-  result.copy_to(std::as_writable_bytes(std::span(values).first(values.size() - 1)));
-  values.back() = std::fabs(g.beta) * largest_c0;
-  add_bias(g, seed, values);
+  const double largest_addend = std::fabs(g.beta) * helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
+  result.copy_from(std::as_bytes(std::span(&largest_addend, 1)), bytes(elements + rows + cols));
+  if (g.bias != Bias::none) {
+    std::vector<double> values = reference_on_host(result);
+    add_bias(g, seed, values);
+    result.copy_from(std::as_bytes(std::span(values)));
+  }
+  require_finite(helpers, result);
+  return result;
+}
+
+std::vector<double> reference_on_host(const DeviceMemory& reference) {
+  std::vector<double> values(reference.bytes() / sizeof(double));
+  reference.copy_to(std::as_writable_bytes(std::span(values)));
   return values;
 }
 

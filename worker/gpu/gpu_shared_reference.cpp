@@ -17,7 +17,6 @@ struct Offer {
   std::array<char, 8> magic{};
   Uuid device{};
   std::uint64_t bytes = 0, digest = 0;
-  double largest_addend = 0;
   gpu::ShareHandle handle{};
 };
 
@@ -35,18 +34,20 @@ std::optional<Offer> read_offer(const fs::path& file) {
 
 }  // namespace
 
-bool SharedReference::offer(const fs::path& reference, const Gpu& gpu, const DeviceMemory& memory, std::uint64_t digest,
-                            double largest_addend) {
-  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), digest, largest_addend, {}};
+bool SharedReference::offer(const fs::path& reference, const Gpu& gpu, const DeviceMemory& memory,
+                            const GpuHelpers& helpers) {
+  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), helpers.digest(memory.address(), memory.bytes()), {}};
   if (gpu.driver().share(&offer.handle, gpu::to_pointer(memory.address())) != gpu::kSuccess) return false;
   platform::write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
   return true;
 }
 
+bool SharedReference::is_offered(const fs::path& reference) { return read_offer(file_beside(reference)).has_value(); }
+
 std::optional<SharedReference> SharedReference::copy(const fs::path& reference, const Gpu& gpu) {
   const auto offer = read_offer(file_beside(reference));
   if (!offer || offer->device != gpu.handle().uuid()) return std::nullopt;
-  SharedReference own{DeviceMemory(gpu, offer->bytes, "the reference"), offer->digest, offer->largest_addend};
+  SharedReference own{DeviceMemory(gpu, offer->bytes, "the reference"), offer->digest};
   gpu::Pointer pointer{};
   if (gpu.driver().open_shared(&pointer, offer->handle, gpu::kOpenShared) != gpu::kSuccess) return std::nullopt;
   own.memory.copy_from_device(gpu::to_address(pointer));

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "gpu/gpu_device.h"
+#include "gpu/gpu_helpers.h"
 
 namespace tune::worker {
 
@@ -13,12 +13,12 @@ namespace tune::worker {
 struct SharedReference {
   DeviceMemory memory;  ///< a copy of our own
   std::uint64_t digest = 0;
-  double largest_addend = 0;  ///< the reference's last value, see GemmReference
 
   /// Offers what `memory` holds; it must live as long as it is to be found. False: the device shares no memory between
   /// processes.
   static bool offer(const std::filesystem::path& reference, const Gpu& gpu, const DeviceMemory& memory,
-                    std::uint64_t digest, double largest_addend);
+                    const GpuHelpers& helpers);
+  static bool is_offered(const std::filesystem::path& reference);
   /// Copies the memory that the file next to this reference offers on this device; nullopt if there is none that can be
   /// opened. Throws GpuError.
   static std::optional<SharedReference> copy(const std::filesystem::path& reference, const Gpu& gpu);
