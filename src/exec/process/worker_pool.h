@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "exec/device/spot_checks.h"
+#include "exec/process/spot_checks.h"
 #include "exec/process/scratch.h"
 #include "exec/process/worker_launcher.h"
 

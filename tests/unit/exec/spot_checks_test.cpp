@@ -1,4 +1,4 @@
-#include "exec/device/spot_checks.h"
+#include "exec/process/spot_checks.h"
 
 #include <gtest/gtest.h>
 
