@@ -55,20 +55,19 @@ StageTimes DeviceQueue::stage_times() const {
 
 void DeviceQueue::start(Job job) {
   const auto idle = reusable();
-  if (idle != slots_.end() && !job.fresh) {
-    idle->process->send(wire::Next{job.request});
-    idle->job = std::move(job);
-    idle->process->send(wire::Load{});
-    return;
-  }
+  if (idle != slots_.end() && !job.fresh) return serve_next(*idle, std::move(job));
   if (idle != slots_.end() && !room_for_another()) leave(*idle);
   Slot& slot = slots_.emplace_back();
   if (rules_.reuse && !job.fresh) slot.process = device_->take_measuring();
   slot.rested = slot.process != nullptr;
-  if (slot.rested)
-    slot.process->send(wire::Next{job.request});
-  else
-    slot.process = std::make_shared<WorkerProcess>(device_->start(job.request));
+  if (slot.rested) return serve_next(slot, std::move(job));
+  slot.process = std::make_shared<WorkerProcess>(device_->start(job.request));
+  slot.job = std::move(job);
+}
+
+void DeviceQueue::serve_next(Slot& slot, Job job) {
+  slot.process->send(wire::Next{job.request});
+  slot.process->send(wire::Load{});
   slot.job = std::move(job);
 }
 

@@ -107,6 +107,7 @@ class DeviceQueue {
   bool room_for_another() const;
   Slots::iterator reusable();
   void take_answer(Slot& slot);
+  static void serve_next(Slot& slot, Job job);
   void leave(Slot& slot);
   bool quiet() const;
   void launch_next(wire::Go go, const NoteLaunch& note);
