@@ -475,6 +475,12 @@ TEST_F(SamplerTest, ANoisyKernelIsLaunchedUntilTheMedianIsKnown) {
   EXPECT_LE(timing.median - timing.ci_low, 0.005 * timing.median);
 }
 
+// 32 ns are 0.56 % of its time, and no further launch would tell more.
+TEST_F(SamplerTest, AnIntervalOfOneStepOfAGpusClockIsNarrowEnough) {
+  const Timing timing = run(0, 5.76e-6, [](int i) { return i * 7 % 9 < 4 ? 5.76e-6 : 5.792e-6; });
+  EXPECT_EQ(timing.count, rules_.min_launches);
+}
+
 TEST_F(SamplerTest, ANoisyKernelThatCannotWinIsLaunchedTheLeastAllowed) {
   const Timing timing = run(0.0009, 0.001, [](int i) { return 0.001 * (1 + 0.1 * (i * 37 % 100) / 100); });
   EXPECT_EQ(timing.count, rules_.min_launches);
