@@ -38,7 +38,7 @@ struct FakeConduct {
   bool ends_after_time = false;   ///< killed once it has said what it measured
 };
 
-/// Builds at once, makes a reference in 1 ms, loads an artifact if it is there, and measures as it is told.
+/// Builds at once, makes each reference in 1 ms, loads an artifact if it is there, and measures as it is told.
 class FakeHost : public platform::ProcessHost {
  public:
   struct Interval {
