@@ -51,6 +51,15 @@ TEST_F(Isolation, EachSpecHasAProcessUnlessTheyAreShared) {
   }
 }
 
+TEST_F(Isolation, AProcessGoesOnToTheNextSize) {
+  write("right", 4);
+  sandbox_.write("sizes.yaml", "- {M: 8, N: 8, K: 8}\n- {M: 16, N: 8, K: 8}\n- {M: 8, N: 16, K: 8}\n");
+  const Result result = tune_auto({"--tune", "--shapes", "sizes.yaml"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(result.out, "3 of 3 shapes tuned")) << result.out;
+  EXPECT_LE(noted("starts").size(), 2u) << "one for a spot check";
+}
+
 TEST_F(Devices, WithoutAGpuEachSpecHasAProcessAlways) {
   write("right", 6);
   EXPECT_EQ(tune({"--isolation", "auto"}).code, 0);
