@@ -218,12 +218,12 @@ TEST_F(GpuGemm, TypesThatItLacksAreRefusedBeforeAnythingStarts) {
 
 constexpr Type kAllTypes[] = {Type::f64,  Type::f32,  Type::tf32, Type::f16, Type::bf16,
                               Type::e4m3, Type::e5m2, Type::s32,  Type::s8};
-constexpr int kInits = 7;
+constexpr int kSources = 7;
 constexpr int kHashed = 3000;
 
-gpu::Bits hash_on_host(Type type, Init init) {
+gpu::Bits hash_on_host(Type type, generator::Source source) {
   std::vector<std::byte> data(static_cast<std::size_t>(kHashed * size_of(type)));
-  worker::fill({type, init, 7, 1}, data.data(), kHashed);
+  worker::fill({type, source, 7, 1}, data.data(), kHashed);
   gpu::Bits hash = 0;
   for (gpu::Bits i = 0; i < kHashed; ++i)
     hash = generator::mix(hash + gpu::read(static_cast<gpu::Element>(type), data.data(), i));
@@ -233,16 +233,17 @@ gpu::Bits hash_on_host(Type type, Init init) {
 TEST_F(GpuGemm, InputsAreTheHostsBitForBit) {
   std::string hashes;
   for (const Type type : kAllTypes)
-    for (int init = 0; init < kInits; ++init)
-      hashes += fmt::format("{}0x{:x}", hashes.empty() ? "" : ",", hash_on_host(type, static_cast<Init>(init)));
+    for (int source = 0; source < kSources; ++source)
+      hashes += fmt::format("{}0x{:x}", hashes.empty() ? "" : ",",
+                            hash_on_host(type, static_cast<generator::Source>(source)));
   sandbox_.write("inputs.cu", R"(
 #include "checking/gpu_elements.h"
 using namespace tune::gpu;
 extern "C" __global__ void inputs(int* right) {
   constexpr Bits kExpected[] = {HASHES};
   Bits hash = 0;
-  const auto type = static_cast<Element>(threadIdx.x / INITS);
-  const auto source = static_cast<Source>(threadIdx.x % INITS);
+  const auto type = static_cast<Element>(threadIdx.x / SOURCES);
+  const auto source = static_cast<Source>(threadIdx.x % SOURCES);
   const Bits key = tune::generator::key(7, 1);
   for (Bits i = 0; i < COUNT; ++i) hash = tune::generator::mix(hash + element(type, source, key, i));
   right[threadIdx.x] = hash == kExpected[threadIdx.x];
@@ -250,13 +251,13 @@ extern "C" __global__ void inputs(int* right) {
 extern "C" __global__ void ones(int* right) { right[threadIdx.x] = 1; }
 )");
   sandbox_.write("inputs.yaml",
-                 fmt::format("name: inputs\nfile: inputs.cu\nkernel: inputs\nparams: {{INITS: {0}, COUNT: {1}}}\n"
+                 fmt::format("name: inputs\nfile: inputs.cu\nkernel: inputs\nparams: {{SOURCES: {0}, COUNT: {1}}}\n"
                              "problem:\n  custom:\n    sizes: {{n: {2}}}\n"
                              "    buffers: {{name: right, type: s32, count: n, role: out}}\n"
                              "    reference: {{kernel: ones, grid: [1], block: [n], args: [right]}}\n"
                              "launch: {{grid: [1], block: [n], args: [right]}}\nmeasure: {{max_seconds: 0.01}}\n"
                              "build: {{include: [{3}], flags: ['-DHASHES={4}']}}\n",
-                             kInits, kHashed, kInits * std::size(kAllTypes), TUNE_SOURCE_DIR "/worker", hashes));
+                             kSources, kHashed, kSources * std::size(kAllTypes), TUNE_SOURCE_DIR "/worker", hashes));
   const Result result = sandbox_.tune({"inputs.yaml", "--output", "out"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
