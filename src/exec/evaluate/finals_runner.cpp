@@ -129,8 +129,8 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
 /// The one that rests on the device, or a fresh one.
 std::shared_ptr<WorkerProcess> FinalsRunner::first_process(const wire::MeasureRequest& request) {
   auto process = device_->take_measuring();
-  rested_ = process.get();
   if (!process) return std::make_shared<WorkerProcess>(device_->start(request));
+  rested_ = process->id();
   process->send(wire::Next{request});
   return process;
 }
@@ -405,7 +405,9 @@ void FinalsRunner::rest_shared_process() {
     shared = active->process;
     entry->state = FinalsEntry::Absent{};
   }
-  if (shared) device_->rest_measuring(shared);
+  if (!shared) return;
+  shared->take_stage_times();  // of the finals, which are told apart from the sweep's
+  device_->rest_measuring(shared);
 }
 
 Finals FinalsRunner::result() {
@@ -472,7 +474,7 @@ void FinalsRunner::handle_next() {
   const bool refused = process.no_device() && !process.loaded();
   if (refused)
     device_->note_refused(process.failure()->message);
-  else if (entries.size() == 1 && &process != rested_ && entries.front() != in_other_state_)
+  else if (entries.size() == 1 && process.id() != rested_ && entries.front() != in_other_state_)
     entries.front()->result.failure = process.failure();
   for (FinalsEntry* entry : entries) entry->state = FinalsEntry::Absent{};
 }

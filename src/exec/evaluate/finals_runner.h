@@ -86,9 +86,9 @@ class FinalsRunner : public FinalsRun {
   FinalsRules rules_;
   Tick tick_;
   int round_ = 0;
-  int complete_ = 0;                       ///< the last round that was held as a whole
-  const WorkerProcess* rested_ = nullptr;  ///< had measured for others before the finals
-  bool may_leave_out_ = false;             ///< those that half of the time does not suffice to load
+  int complete_ = 0;                      ///< the last round that was held as a whole
+  platform::ProcessHost::Id rested_ = 0;  ///< the process that had measured for others before the finals
+  bool may_leave_out_ = false;            ///< those that half of the time does not suffice to load
   std::vector<std::unique_ptr<FinalsEntry>> entries_;
   std::optional<Tournament> tournament_;         ///< of the specs that were loaded
   const Finalist* winner_ = nullptr;             ///< set once the specs are decided

@@ -114,15 +114,19 @@ TEST_F(FinalsRunnerTest, FewSpecsShareAProcessToTheEndWhereThatIsWanted) {
   EXPECT_EQ(processes(host(), FakeHost::Interval::What::opens).size(), 1u);
 }
 
-/// Finals of three specs with a process that has measured the sweep; `conduct` is that of workers that measured before.
-std::vector<Finalist> finals_after_a_sweep(FakeTuning& tuning, const FakeConduct& conduct = {}) {
+/// Finals of three specs with a process that has measured the sweep; `conduct` is that of workers that measured before,
+/// and `of_second` that of the second spec in others.
+std::vector<Finalist> finals_after_a_sweep(FakeTuning& tuning, const FakeConduct& conduct = {},
+                                           const FakeConduct& of_second = {}) {
   const auto service = tuning.service(1, true, false, true);
   {
     exec::WorkerRunner runner(*service);
     runner.start(tuning.spec(4));
     EXPECT_TRUE(runner.wait(tuning.host().now() + std::chrono::seconds(1)));
   }
-  tuning.host().behave = [=](const FakeWorker& worker) { return worker.served > 0 ? conduct : FakeConduct(); };
+  tuning.host().behave = [=](const FakeWorker& worker) {
+    return worker.served > 0 ? conduct : worker.spec == 2 ? of_second : FakeConduct();
+  };
   exec::FinalsRules rules;
   rules.end = tuning.host().now() + std::chrono::hours(1);
   rules.together = true;
@@ -137,6 +141,14 @@ TEST(FinalsAfterASweep, AreHeldInItsProcessWhichStays) {
   EXPECT_EQ(processes(tuning.host(), FakeHost::Interval::What::opens).size(), 1u);
   EXPECT_EQ(processes(tuning.host(), FakeHost::Interval::What::closes).size(), 0u);
   EXPECT_EQ(tuning.host().running().size(), 3u) << "one that measures, one with the reference, one that only holds";
+}
+
+TEST(FinalsAfterASweep, BlameASpecForTheEndsOfItsOwnProcesses) {
+  FakeTuning tuning(4);
+  const auto finalists = finals_after_a_sweep(tuning, {.ends_while_timed = true}, {.ends_while_timed = true});
+  ASSERT_EQ(finalists.size(), 3u);
+  for (const Finalist& finalist : finalists)
+    EXPECT_EQ(finalist.failure.has_value(), finalist.entrant.spec.mesh_idx == tuning.spec(2).mesh_idx);
 }
 
 TEST(FinalsAfterASweep, BlameNobodyForTheEndOfItsProcess) {
