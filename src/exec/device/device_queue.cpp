@@ -58,7 +58,8 @@ void DeviceQueue::start(Job job) {
   if (idle != slots_.end() && !job.fresh) return serve_next(*idle, std::move(job));
   if (idle != slots_.end() && !room_for_another()) leave(*idle);
   Slot& slot = slots_.emplace_back();
-  if (rules_.reuse && !job.fresh) slot.process = device_->take_measuring();
+  slot.process = rules_.reuse ? device_->take_measuring() : nullptr;
+  if (slot.process && job.fresh) std::exchange(slot.process, nullptr)->send(wire::Done{});
   slot.rested = slot.process != nullptr;
   if (slot.rested) return serve_next(slot, std::move(job));
   slot.process = std::make_shared<WorkerProcess>(device_->start(job.request));

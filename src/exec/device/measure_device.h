@@ -80,7 +80,8 @@ class MeasureDevice {
   WorkerPool::Resting& resting() const { return pool_->on(chosen_.id); }
   template <typename Pointer>
   Pointer take(Pointer& resting) const {
-    return resting && pool_->runs(*resting) ? std::exchange(resting, nullptr) : nullptr;
+    Pointer process = std::exchange(resting, nullptr);
+    return process && pool_->runs(*process) ? std::move(process) : nullptr;
   }
   void hold_open();
   void tell_of_waiting();
