@@ -24,7 +24,7 @@ MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions op
       pool_(options_.pool ? options_.pool : std::make_shared<WorkerPool>(options_.worker, options_.deadlines)),
       builds_(requests, pool_->launcher(), options_.store, options_.jobs, options_.builds, *options_.observer),
       devices_(devices_of(*pool_, requests, options_)),
-      reference_(requests, builds_, devices_.front()) {
+      reference_(requests, builds_, devices_.front(), devices_.size() > 1) {
   const bool keeps = is_gpu(requests.hello().backend) && options_.keeps_processes;
   for (MeasureDevice& device : devices_) device.keep_processes(keeps, options_.share_processes);
 }

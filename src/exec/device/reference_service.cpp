@@ -75,7 +75,8 @@ std::uint64_t ReferenceService::bytes() const {
 
 bool ReferenceService::stays_on_device() const {
   const Backend backend = requests_->hello().backend;
-  return is_gpu(backend) && std::holds_alternative<Gemm>(requests_->plan().problem) && !device_->chosen().one_process;
+  return is_gpu(backend) && std::holds_alternative<Gemm>(requests_->plan().problem) && !of_several_devices_ &&
+         !device_->chosen().one_process;
 }
 
 bool ReferenceService::handle(const platform::ProcessHost::Event& event) {

@@ -14,9 +14,9 @@ namespace tune::exec {
 /// The reference result that every spec of a run is checked against, and the process that makes it on a device.
 class ReferenceService {
  public:
-  /// All of these must outlive this.
-  ReferenceService(const RequestFactory& requests, BuildService& builds, MeasureDevice& device)
-      : requests_(&requests), builds_(&builds), device_(&device) {}
+  /// All of these must outlive this. `of_several_devices`: it is written to a file, for those that did not make it.
+  ReferenceService(const RequestFactory& requests, BuildService& builds, MeasureDevice& device, bool of_several_devices)
+      : requests_(&requests), builds_(&builds), device_(&device), of_several_devices_(of_several_devices) {}
 
   /// Does the next step towards the reference result, building a reference kernel with the parameters of `spec` if
   /// there is one. Returns true when the reference is ready, or the problem needs none. Throws Unlaunchable if the
@@ -45,6 +45,7 @@ class ReferenceService {
   const RequestFactory* requests_;
   BuildService* builds_;
   MeasureDevice* device_;
+  bool of_several_devices_;
   std::unique_ptr<Scratch> scratch_;        ///< outlives the process that writes there
   std::unique_ptr<WorkerProcess> process_;  ///< stays, on a GPU, for others to copy the reference from
   platform::Descriptor file_;
