@@ -45,7 +45,8 @@ class Tunings {
   ExitCode tune_one(Target& target) try {
     const config::Shape shape = target.job.shape().value_or(config::Shape{});
     target.job.journal = &journal_;
-    if (target.of > 1) target.job.pool = &pool_;
+    if (target.of > 1 && is_gpu(target.plan().backend)) target.job.pool = &pool_;
+    if (pool_) pool_->heed_signals();
     target.job.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     target.job.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
     const Tuned tuned = tune(*options_, target);

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include "exec/process/runner.h"
+
 namespace tune::exec {
 
 WorkerPool::WorkerPool(std::filesystem::path worker, const Deadlines& deadlines,
@@ -13,6 +15,12 @@ WorkerPool::WorkerPool(std::filesystem::path worker, const Deadlines& deadlines,
 SpotChecks& WorkerPool::spot_checks(std::uint64_t seed) {
   if (!spot_checks_) spot_checks_.emplace(seed);
   return *spot_checks_;
+}
+
+void WorkerPool::heed_signals() {
+  while (const auto event = host_->wait(launcher_.now()))
+    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
+      throw Interrupted{interrupted->signal};
 }
 
 bool WorkerPool::runs(const WorkerProcess& process) const {

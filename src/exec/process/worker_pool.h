@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "exec/process/spot_checks.h"
 #include "exec/process/scratch.h"
+#include "exec/process/spot_checks.h"
 #include "exec/process/worker_launcher.h"
 
 namespace tune::exec {
@@ -33,6 +33,8 @@ class WorkerPool {
   SpotChecks& spot_checks(std::uint64_t seed);
   bool runs(const WorkerProcess& process) const;
 
+  /// Between two tunings: throws Interrupted if a signal has come while nothing was waited for.
+  void heed_signals();
   /// Kills what a tuning has left behind and does not rest, and waits until it has ended.
   void end_others();
 
