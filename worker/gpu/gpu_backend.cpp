@@ -37,10 +37,11 @@
 namespace tune::worker {
 namespace {
 
-constexpr double kLoadingCode = 0.001;  // seconds that loading a kernel's code may add to its first launch
-constexpr double kMostOfOthers = 0.1;   // seconds that a launch may wait for other programs' turns on the device
-constexpr double kDisturbance = 1.25;   // processes that open the device made launches up to 1.17 times as long (H200)
-constexpr int kCheckedLaunches = 2;     // of each spec before the first that is timed
+constexpr double kStepOfEvents = 33e-9;  // seconds; those of an H200 tell times in steps of 32 ns
+constexpr double kLoadingCode = 0.001;   // seconds that loading a kernel's code may add to its first launch
+constexpr double kMostOfOthers = 0.1;    // seconds that a launch may wait for other programs' turns on the device
+constexpr double kDisturbance = 1.25;    // processes that open the device made launches up to 1.17 times as long (H200)
+constexpr int kCheckedLaunches = 2;      // of each spec before the first that is timed
 constexpr int kVendorAlgorithms = 100;
 constexpr double kBetweenLooks = 2;  // seconds between two questions to the management library, which take some ms each
 constexpr double kLongBesideVariation = 200e-6;    // seconds; to change the inputs takes less than 10 us
@@ -181,6 +182,7 @@ void GpuBackend::load(const wire::MeasureRequest& request, bool beside) {
   if (!beside) {
     spec_ = nullptr;
     loaded_.clear();
+    if (observer_) observer_->start();
   }
   rules_ = request.measure;
   gauges_ = request.gauges;
@@ -333,7 +335,9 @@ Sampler GpuBackend::sampler(const wire::Go& go, double cutoff) {
   MeasureRules rules = rules_;
   rules.cutoff = cutoff;
   if (timer_->state() == PowerState::sustained) rules.warmup = 0;  // its load is one
-  return {rules, limited(go), [this] { return sample(); }, seconds_now, {0, kCheckedLaunches, kLoadingCode}};
+  const Sampler::First first = {
+      .short_seconds = 0, .launches = kCheckedLaunches, .loading = kLoadingCode, .step = kStepOfEvents};
+  return {rules, limited(go), [this] { return sample(); }, seconds_now, first};
 }
 
 /// What rules a kernel out while others open the device; nullopt: it has to be timed in quiet.

@@ -15,14 +15,13 @@ constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3, kSlowLaunchesOfGpu = 2;
 constexpr double kDisturbed = 0.02;  // seconds; several times what a scheduler lets another process run on a core
 constexpr double kTimePrecision = 0.005;
-constexpr double kStep = 33e-9;  // seconds; a GPU's events tell times in steps of 32 ns (H200)
 constexpr double kContention = 1.05;
 constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
 
-bool is_precise(const std::vector<double>& times) {
+bool is_precise(const std::vector<double>& times, double step) {
   const Interval interval = median_interval(times);
   const double middle = median(times);
-  const double enough = std::max(kTimePrecision * middle, kStep);
+  const double enough = std::max(kTimePrecision * middle, step);
   return interval.high - middle <= enough && middle - interval.low <= enough;
 }
 
@@ -73,7 +72,7 @@ bool Sampler::is_hopeless(double first) {
 }
 
 bool Sampler::is_precise_enough() const {
-  return is_precise(times_) || slower_than(kContention, median_interval(times_).low);
+  return is_precise(times_, first_.step) || slower_than(kContention, median_interval(times_).low);
 }
 
 double Sampler::launch() {

@@ -34,6 +34,7 @@ class Sampler {
                                  ///< count towards the warm-up of an exact count
     double loading = 0;          ///< seconds that the first of these may have taken to load the code
     bool counts = false;         ///< it is a sample like any other, because no warm-up is asked for
+    double step = 0;             ///< seconds; the clock tells times in such steps, so they are known no better
   };
 
   /// `launch` prepares and runs one launch and returns its time; `now` is a clock, in seconds.
