@@ -243,11 +243,11 @@ results::Results run(const TuneOptions& options, Simulation& simulation, const r
                             options.tuner.time);
   if (!options.search.spec) simulation.outcome.specs = simulation.specs.size_text();
   tuning::TuningSteps steps;
-  steps.decide = [&] {
-    for (const Trial& trial : simulation.tuner.trials()) exporter.add(trial);
-    decide();
+  steps.decide = decide;
+  steps.note = [&](const results::ResultsRules&) {
+    for (const Trial& trial : simulation.outcome.trials) exporter.add(trial);
+    add_notes(options, simulation);
   };
-  steps.note = [&](const results::ResultsRules&) { add_notes(options, simulation); };
   return tuning::run_tuning(
       {simulation.loaded, simulation.objective, simulation.recording.device, outputs, *simulation.strategy,
        simulation.tuner, simulation.progress, exporter, nullptr, tuning::Replay::Time(), silent},
