@@ -99,8 +99,8 @@ struct Factors {
 };
 
 }  // namespace
-#elif defined(scale_a_1x128) || defined(scale_b_128x128) || defined(scale_a_tensor) || defined(scale_b_tensor) || \
-    defined(scale_a_row) || defined(scale_b_col) || defined(scale_a_128x128) || defined(scale_b_1x128)
+#elif scale_a_1x128 || scale_b_128x128 || scale_a_tensor || scale_b_tensor || scale_a_row || scale_b_col || \
+    scale_a_128x128 || scale_b_1x128
 #error "of the scales, the kernel has those of 1x128 for A together with those of 128x128 for B"
 #else
 #define HAS_SCALES 0

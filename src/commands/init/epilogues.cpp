@@ -12,6 +12,11 @@ namespace {
 /// Macros that follow from the problem's being plain.
 using Known = std::map<std::string, bool>;
 
+/// Whether the problem of a plain product defines none that begin so.
+bool is_of_no_plain_product(const std::string& macro) {
+  return macro.starts_with("epilogue_") || macro.starts_with("scale_a_") || macro.starts_with("scale_b_");
+}
+
 /// The value of `!defined(epilogue_relu) && (A || B)` and the like; nullopt: it depends on other macros.
 class Condition {
  public:
@@ -66,7 +71,7 @@ class Condition {
     bool is_operand = false;  // of a comparison or a sum
     for (; at_ < tokens_->size() && !is_sign_between((*tokens_)[at_]); ++at_) is_operand = true;
     if (is_operand) return std::nullopt;
-    if (name.starts_with("epilogue_")) return false;
+    if (is_of_no_plain_product(name)) return false;
     const auto found = known_->find(name);
     if (found == known_->end()) return std::nullopt;
     return asks || found->second;
@@ -140,8 +145,8 @@ class PlainSource {
   }
 
   std::optional<bool> defined(const Tokens& directive, bool negated) const {
-    const bool is_of_epilogue = directive.size() > 1 && directive[1].text.starts_with("epilogue_");
-    return is_of_epilogue ? std::optional(negated) : std::nullopt;
+    const bool is_known = directive.size() > 1 && is_of_no_plain_product(directive[1].text);
+    return is_known ? std::optional(negated) : std::nullopt;
   }
 
   /// `#define HAS_BIAS 0` in a branch that is compiled because there is no epilogue.
