@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "commands/installation.h"
@@ -11,6 +12,28 @@
 #include "model/values/error.h"
 
 namespace tune::commands {
+namespace {
+
+using Groups = std::vector<const database::ResultGroup*>;
+
+bool contains(const std::string& name, const std::string& part) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return !std::ranges::search(name, part, same).empty();
+}
+
+/// The whole name of a device of which `name` is a part, in capitals or not, as of NVIDIA H200; `name` itself if it is
+/// one's name or architecture, or a part of several names or of none.
+std::string whole_name(const std::string& name, const Groups& groups) {
+  std::set<std::string> found;
+  for (const database::ResultGroup* group : groups) {
+    const database::TunedDevice& device = group->device;
+    if (name == device.name || name == device.arch) return name;
+    if (contains(device.name, name)) found.insert(device.name);
+  }
+  return found.size() == 1 ? *found.begin() : name;
+}
+
+}  // namespace
 
 void bind_selection(cli::Command& command, SelectionOptions& selection, const char* device_help) {
   command.text("--kernel", selection.kernel, "NAME", "The name of a tuning file, where the database has several");
@@ -32,7 +55,7 @@ database::Selection selection_of(const SelectionOptions& options) {
   return selection;
 }
 
-std::string devices_of(const std::vector<const database::ResultGroup*>& groups) {
+std::string devices_of(const Groups& groups) {
   std::set<std::string> names;
   for (const database::ResultGroup* group : groups)
     names.insert(group->device.arch.empty() ? group->device.name
@@ -40,12 +63,13 @@ std::string devices_of(const std::vector<const database::ResultGroup*>& groups) 
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::vector<const database::ResultGroup*> groups_of_the_device(const database::Database& database,
-                                                               const SelectionOptions& options) {
-  std::vector<const database::ResultGroup*> groups = database::select_groups(database, selection_of(options));
-  const std::vector<const database::ResultGroup*> all = groups;
-  if (options.device)
-    std::erase_if(groups, [&](const database::ResultGroup* group) { return group->device.name != *options.device; });
+Groups groups_of_the_device(const database::Database& database, const SelectionOptions& options) {
+  Groups groups = database::select_groups(database, selection_of(options));
+  const Groups all = groups;
+  if (options.device) {
+    const std::string device = whole_name(*options.device, all);
+    std::erase_if(groups, [&](const database::ResultGroup* group) { return group->device.name != device; });
+  }
   if (groups.empty())
     throw Error(ExitCode::bad_input,
                 fmt::format("there is no result of the device '{}', but of {}", *options.device, devices_of(all)));
@@ -56,7 +80,7 @@ std::vector<const database::ResultGroup*> groups_of_the_device(const database::D
 }
 
 const database::ResultGroup& the_group(const database::Database& database, const SelectionOptions& options) {
-  const std::vector<const database::ResultGroup*> groups = groups_of_the_device(database, options);
+  const Groups groups = groups_of_the_device(database, options);
   if (groups.size() == 1) return *groups.front();
   throw Error(ExitCode::bad_input,
               fmt::format("the database has results of {} versions of the driver, the compiler or the source; choose "
@@ -64,9 +88,8 @@ const database::ResultGroup& the_group(const database::Database& database, const
                           groups.size(), groups.back()->device.driver, groups.back()->source));
 }
 
-database::TunedDevice wanted_device(const SelectionOptions& selection,
-                                    const std::vector<const database::ResultGroup*>& groups) {
-  if (selection.device) return {*selection.device, {}, {}, {}, {}};
+database::TunedDevice wanted_device(const SelectionOptions& selection, const Groups& groups) {
+  if (selection.device) return {whole_name(*selection.device, groups), {}, {}, {}, {}};
   const auto backend = parse_backend(groups.front()->backend);
   if (!backend)
     throw Error(ExitCode::bad_input,

@@ -186,6 +186,8 @@ TEST_F(DatabaseFile, OfAnotherDeviceIsRefusedOrMarked) {
   };
   EXPECT_TRUE(has(of("NVIDIA H200").out, "match: exact\ndevice_match: same\n"));
   EXPECT_EQ(of("NVIDIA H200").err, "");
+  EXPECT_EQ(of("h200").out, of("NVIDIA H200").out);
+  EXPECT_EQ(of("h200").err, "");
   const Result refused = of("NVIDIA B200", 1);
   EXPECT_EQ(refused.out, "");
   EXPECT_TRUE(has(refused.err,
