@@ -108,6 +108,9 @@ class Retiming {
     }
     for (const database::Database& each : to_add_)
       for (const std::string& note : add_to_database(*options_->output, each).notes) print_wrapped("note: " + note);
+    if (options_->output && to_add_.empty())
+      print_wrapped(fmt::format("note: {}: nothing is added: no result that was timed again is as fast",
+                                options_->output->string()));
     print();
     return code_;
   } catch (...) {

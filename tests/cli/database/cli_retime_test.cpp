@@ -78,6 +78,7 @@ TEST_F(RetimeTest, ASourceThatMakesTheKernelSlowerFails) {
   const Result result = retime({"-o", "now.yaml"}, 3);
   EXPECT_TRUE(has(result.out, "  slower  ")) << result.out;
   EXPECT_FALSE(std::filesystem::exists(sandbox_.folder() / "now.yaml")) << "what is slower is not kept";
+  EXPECT_TRUE(has(result.err, "note: now.yaml: nothing is added")) << result.err;
 }
 
 TEST_F(RetimeTest, AnotherWinnerIsNamedIfTheJournalKnowsIt) {
