@@ -138,12 +138,19 @@ TEST_F(ScalesTest, EveryMistakeIsFound) {
   faults.push_back({of_128x128, of_128, kNextColumn});
   faults.push_back({line, line, kRoundedBefore, 64, 300, 128});
   faults.push_back({of_128, of_128x128, kRoundedBefore, 20, 300, 400, Type::e4m3, Type::f32});
-  // What is kept of the first launch is wrong in later ones, whatever is left over of whole blocks.
-  faults.push_back({of_128x128, of_128x128, kFirstProductAlways, 200, 200, 400});
-  faults.push_back({of_128x128, of_128x128, kFirstProductAlways, 300, 2112, 40});
-  faults.push_back({of_128, of_128x128, kFirstProductAlways, 1, 33000, 128});
-  faults.push_back({of_128, of_128x128, kFirstBAlways, 64, 700, 900});
   for (const Case& each : faults) EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
+}
+
+/// What is kept of the first launch is wrong in later ones, whatever is left over of whole blocks. There are several of
+/// them, as one in 32 moves nothing where only 32 blocks can.
+TEST_F(ScalesTest, WhatIsKeptIsFound) {
+  using enum Scale;
+  rules_.max_seconds = 0.3;
+  for (const Case& each : {Case{of_128x128, of_128x128, kFirstProductAlways, 200, 200, 400},
+                           {of_128x128, of_128x128, kFirstProductAlways, 300, 2112, 40},
+                           {of_128, of_128x128, kFirstProductAlways, 1, 33000, 128},
+                           {of_128, of_128x128, kFirstBAlways, 64, 700, 900}})
+    EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
 }
 
 /// DeepSeek's longest sums are of 16384 and 18432 products: one wrong scale of 128 of them shows still.
