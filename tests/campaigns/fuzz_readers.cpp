@@ -233,7 +233,7 @@ Reader journal_reader(const fs::path& folder) {
 Reader shapes_reader(const fs::path& folder) {
   const fs::path file = folder / "shapes.yaml";
   return {"shapes",
-          {corpus("shapes.yaml"), text_of(fs::path(TUNE_SOURCE_DIR) / "configs/recorded/flush_shapes.yaml")},
+          {corpus("shapes.yaml"), text_of(fs::path(TUNE_SOURCE_DIR) / "configs/recorded/audit_shapes.yaml")},
           [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
