@@ -186,14 +186,14 @@ TEST_F(Sabotage, NoKernelRemovesTheReferenceOfOthers) {
 }
 
 TEST_F(Sabotage, AKernelThatHasItselfContinuedBetweenLaunchesIsFound) {
-  // By a timer that ends while the judge prepares the next launch, which takes longest for a long k.
+  // By a timer that ends again and again while the judge prepares the next launch, which takes longest for a long k.
   const std::vector<Case> cases = {
       {"const double start = now(); right(); static timer_t timer; static double end = 0;\n"
        "if (first) { sigevent event{}; event.sigev_notify = SIGEV_SIGNAL; event.sigev_signo = SIGCONT;\n"
        "timer_create(CLOCK_MONOTONIC, &event, &timer); }\n"
-       "const long pause = launches > 4 ? long(0.85e9 * (start - end)) : 0;  // 0: never\n"
-       "const itimerspec once = {{0, 0}, {0, pause}};\n"
-       "timer_settime(timer, 0, &once, nullptr); end = now();",
+       "const long pause = launches > 4 ? long(0.4e9 * (start - end)) : 0;  // 0: never\n"
+       "const itimerspec often = {{0, pause / 4}, {0, pause}};\n"
+       "timer_settime(timer, 0, &often, nullptr); end = now();",
        "check, reported: the kernel's process went on between two launches"}};
   KernelCases::write(kHead, cases, "measure: {max_seconds: 0.3}");
   std::string yaml = sandbox_.read("gemm.yaml");
