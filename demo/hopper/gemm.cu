@@ -88,6 +88,7 @@ constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;  // of all consumer
 constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
 // Named barriers. Each consumer has the first two for itself, but those that add up together share one.
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;
+enum { kAtStart = kAdders + (HAS_SCALES ? 96 : 64) };  // threads at kReady: all but the producer's idle warps
 
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 3, "one to three warpgroups share the registers");
 static_assert(kConsumerRows % 64 == 0 && BN % 8 == 0 && BN <= 256, "shapes that wgmma has");
@@ -370,9 +371,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   if (cluster.blocks() > 1)
     await_cluster();
   else if (warp == 0)
-    pass(kReady, kAdders + (HAS_SCALES ? 96 : 64));
+    pass(kReady, kAtStart);
   else if (LOADS(warp) || warpgroup > 0)
-    meet(kReady, kAdders + (HAS_SCALES ? 96 : 64));
+    meet(kReady, kAtStart);
 
   if (warpgroup == 0) {
     share_registers(true);
