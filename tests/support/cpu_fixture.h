@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend.h"
@@ -57,6 +58,21 @@ class CpuFixture : public testing::Test {
     std::string& artifact = artifacts_[key];
     if (artifact.empty()) artifact = build(request);
     return artifact;
+  }
+
+  /// What becomes of the launch of a kernel that is built so: `right`, or the first line of why not.
+  std::string outcome_of(wire::BuildRequest build_request, wire::KernelLaunch launch) {
+    build_request.launches = {launch};
+    wire::MeasureRequest request;
+    request.artifact = built_once(build_request);
+    request.problem = build_request.problem;
+    request.what = wire::KernelRun{{std::move(launch)}};
+    std::filesystem::remove(folder_ / "reference");
+    try {
+      return measure(request).checked ? "right" : "not checked";
+    } catch (const worker::SpecFailure& failure) {
+      return first_line(failure.what());
+    }
   }
 
   /// Makes the reference, then loads and measures.

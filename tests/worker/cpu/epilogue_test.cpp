@@ -61,17 +61,7 @@ class EpilogueTest : public CpuFixture {
     launch.args.push_back(scalar_arg(static_cast<int>(each.fault)));
     if (gemm.bias != Bias::none) launch.args.push_back(buffer_arg("bias"));
     if (gemm.residual) launch.args.push_back(buffer_arg("residual"));
-    build_request.launches = {launch};
-    wire::MeasureRequest request;
-    request.artifact = built_once(build_request);
-    request.problem = gemm;
-    request.what = wire::KernelRun{{launch}};
-    std::filesystem::remove(folder_ / "reference");
-    try {
-      return measure(request).checked ? "right" : "not checked";
-    } catch (const worker::SpecFailure& failure) {
-      return first_line(failure.what());
-    }
+    return outcome_of(std::move(build_request), std::move(launch));
   }
   std::string outcome(const Case& each) { return outcome(each, gemm_of(each)); }
 };

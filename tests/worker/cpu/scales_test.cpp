@@ -75,17 +75,7 @@ class ScalesTest : public CpuFixture {
       launch.args.push_back(buffer_arg(scale));
       launch.args.push_back(scalar_arg(std::max(grid.line_stride, grid.depth_stride)));
     }
-    build_request.launches = {launch};
-    wire::MeasureRequest request;
-    request.artifact = built_once(build_request);
-    request.problem = gemm;
-    request.what = wire::KernelRun{{launch}};
-    std::filesystem::remove(folder_ / "reference");
-    try {
-      return measure(request).checked ? "right" : "not checked";
-    } catch (const worker::SpecFailure& failure) {
-      return first_line(failure.what());
-    }
+    return outcome_of(std::move(build_request), std::move(launch));
   }
 };
 
