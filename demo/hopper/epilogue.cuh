@@ -5,12 +5,79 @@
 
 namespace {
 
+enum { kColumns = IS_SWIGLU ? 2 : 1 };  // of the product for each of C; a constant would stand in the code of all
+
 struct Matrix {
   Result* data;
   int rows, cols, ld;
 };
 
 #if HAS_EPILOGUE
+#if defined(epilogue_bias_row) && !SWAP || defined(epilogue_bias_col) && SWAP
+/// What is added to 16 x 8*kFragments sums of a warp, each of kBlocks times: a number for each column. It is read
+/// before the sums are known, and few registers keep it meanwhile: each lane has two of 64 columns, for all lanes.
+template <int kBlocks, int kFragments>
+class TileBias {
+ public:
+  __device__ __forceinline__ TileBias(const Finish& finish, int, int col) {
+    col += threadIdx.x % 32 * 2;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i, col += 64) {
+      const int c = SWAP ? finish.row_of(col) : finish.col_of(col);
+      const int next = SWAP ? finish.row_of(col + 1) : finish.col_of(col + 1);
+      first_[i] = finish.bias[c];
+      second_[i] = finish.bias[next];
+    }
+  }
+  __device__ __forceinline__ void add_to(int, int fragment, float (&d)[4]) const {
+    const int lane = fragment % 8 * 4 + threadIdx.x % 4;
+#if type_c_f32
+    const float first = __shfl_sync(~0U, first_[fragment / 8], lane);
+    const float second = __shfl_sync(~0U, second_[fragment / 8], lane);
+#else
+    const unsigned both = __shfl_sync(~0U, first_[fragment / 8] | second_[fragment / 8] << 16, lane);
+    const float first = widened(static_cast<Result>(both & 0xffff));
+    const float second = widened(static_cast<Result>(both >> 16));
+#endif
+    d[0] += first;
+    d[1] += second;
+    d[2] += first;
+    d[3] += second;
+  }
+
+ private:
+  static constexpr int kWords = (kFragments + 7) / 8;
+  Result first_[kWords], second_[kWords];
+};
+#elif HAS_BIAS
+/// The same where it is a number for each row, of which a lane has two for each time.
+template <int kBlocks, int kFragments>
+class TileBias {
+ public:
+  __device__ __forceinline__ TileBias(const Finish& finish, int row, int) {
+    row += threadIdx.x % 32 / 4;
+#pragma unroll
+    for (int i = 0; i < kBlocks * 2; ++i) {
+      const int r = row + i / 2 * 64 + i % 2 * 8;
+      of_row_[i] = widened(finish.bias[SWAP ? finish.col_of(r) : finish.row_of(r)]);
+    }
+  }
+  __device__ __forceinline__ void add_to(int block, int, float (&d)[4]) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) d[i] += of_row_[block * 2 + i / 2];
+  }
+
+ private:
+  float of_row_[kBlocks * 2];
+};
+#else
+template <int kBlocks, int kFragments>
+struct TileBias {
+  __device__ __forceinline__ TileBias(const Finish&, int, int) {}
+  __device__ __forceinline__ void add_to(int, int, float (&)[4]) const {}
+};
+#endif
+
 /// 16 x 8 sums of a warp, whose first is at (row, col) of the tile's matrix, which is C transposed with SWAP.
 __device__ __forceinline__ void finish_fragment(const Finish& finish, int row, int col, float (&d)[4]) {
   row += threadIdx.x % 32 / 4;
@@ -24,18 +91,27 @@ __device__ __forceinline__ void finish_fragment(const Finish& finish, int row, i
 
 /// kBlocks times 16 x 8*kFragments sums of a warp, each 64 rows below the one before.
 template <int kBlocks, int kFragments>
-__device__ __forceinline__ void finish_sums(const Finish& finish, int row, int col, Sums<kFragments> (&sums)[kBlocks]) {
+__device__ __forceinline__ void finish_sums(const Finish& finish, const TileBias<kBlocks, kFragments>& bias, int row,
+                                            int col, Sums<kFragments> (&sums)[kBlocks]) {
+  row += threadIdx.x % 32 / 4;
+  col += threadIdx.x % 4 * 2;
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i)
 #pragma unroll
-    for (int j = 0; j < kFragments; ++j) finish_fragment(finish, row + i * 64, col + j * 8, sums[i][j]);
+    for (int j = 0; j < kFragments; ++j) {
+      bias.add_to(i, j, sums[i][j]);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int r = row + i * 64 + e / 2 * 8, c = col + j * 8 + e % 2;
+        sums[i][j][e] = finish.after_bias(sums[i][j][e], SWAP ? c : r, SWAP ? r : c);
+      }
+    }
 }
 
-/// The same for swiglu: the second half of the fragments is what the first is multiplied by.
+/// The same for swiglu, in the first half of the fragments: the second half is what that is multiplied by.
 template <int kBlocks, int kFragments>
 __device__ __forceinline__ void finish_halves(const Finish& finish, int row, int col,
-                                              const Sums<kFragments> (&sums)[kBlocks],
-                                              Sums<kFragments / 2> (&elements)[kBlocks]) {
+                                              Sums<kFragments> (&sums)[kBlocks]) {
   row += threadIdx.x % 32 / 4;
   col += threadIdx.x % 4 * 2;
 #pragma unroll
@@ -44,7 +120,7 @@ __device__ __forceinline__ void finish_halves(const Finish& finish, int row, int
     for (int j = 0; j < kFragments / 2; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e)
-        elements[i][j][e] =
+        sums[i][j][e] =
             finish(sums[i][j][e], row + i * 64 + e / 2 * 8, col + j * 8 + e % 2, sums[i][j + kFragments / 2][e]);
 }
 #endif
@@ -133,11 +209,12 @@ __device__ __forceinline__ void store_four(const Matrix& c, int row, int col, co
 /// Stores 16 x 8*kFragments sums of a warp from registers.
 template <int kFragments>
 __device__ __forceinline__ void store_directly(const Matrix& c, int row, int col, const Sums<kFragments>& sums) {
-  constexpr int kFours = sizeof(Result) == 2 && !SWAP ? kFragments / 4 * 4 : 0;
+  constexpr int kStored = kFragments / kColumns;
+  constexpr int kFours = sizeof(Result) == 2 && !SWAP ? kStored / 4 * 4 : 0;
 #pragma unroll
   for (int j = 0; j < kFours; j += 4) store_four(c, row, col + j * 8, &sums[j]);
 #pragma unroll
-  for (int j = kFours; j < kFragments; ++j) store_fragment(c, row, col + j * 8, sums[j]);
+  for (int j = kFours; j < kStored; ++j) store_fragment(c, row, col + j * 8, sums[j]);
 }
 
 /// Copies so many rows from a buffer to C, each of them `pieces` times four elements. Rows of C may start anywhere.
@@ -162,16 +239,17 @@ __device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int
 template <bool kCopies, int kFragments>
 __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix& c, int row, int col,
                                              const Sums<kFragments>& sums, unsigned buffers, int& turn, int barrier) {
-  static_assert(kFragments % 2 == 0 && sizeof(Result) == 2, "two fragments at a time, of 16-bit elements");
-  constexpr int kBox = SWAP && kFragments < 8 ? kFragments : 8;  // fragments
+  constexpr int kStored = kFragments / kColumns;
+  static_assert(kStored % 2 == 0 && sizeof(Result) == 2, "two fragments at a time, of 16-bit elements");
+  constexpr int kBox = SWAP && kStored < 8 ? kStored : 8;  // fragments
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool asks = threadIdx.x % 128 == 0;
   // Where a lane's row of the first two fragments lies.
   const unsigned place = SWAP ? swizzled((lane / 16 * 8 + lane % 8) * 128 + (warp * 2 + lane / 8 % 2) * 16)
                               : swizzled((warp * 16 + lane % 16) * 128 + lane / 16 * 16);
 #pragma unroll
-  for (int j = 0; j < kFragments; j += 8) {
-    const int count = j + 8 < kFragments ? 8 : kFragments - j;
+  for (int j = 0; j < kStored; j += 8) {
+    const int count = j + 8 < kStored ? 8 : kStored - j;
     const unsigned buffer = buffers + turn++ % 2 * 64 * 128;
     if (asks) await_stores<1>();
     meet(barrier, 128);

@@ -23,20 +23,26 @@ struct Finish {
   const Result *bias, *residual;
   int rows, cols, ld;  ///< of C
 
-  /// `further` is the sum n columns further on, which swiglu alone takes. Of what is beyond C, the element is some
-  /// number, and no branch keeps loads from being shared.
+  /// Of what is beyond C, the element is some number, and no branch keeps loads from being shared.
+  __device__ __forceinline__ int row_of(int row) const { return row < rows ? row : rows - 1; }
+  __device__ __forceinline__ int col_of(int col) const { return col < cols ? col : cols - 1; }
+
+  /// `further` is the sum n columns further on, which swiglu alone takes.
   __device__ __forceinline__ float operator()(float sum, int row, int col, float further = 0) const {
-    const int r = row < rows ? row : rows - 1, c = col < cols ? col : cols - 1;
 #if defined(epilogue_bias_row)
-    sum += widened(bias[c]);
-    if (IS_SWIGLU) further += widened(bias[cols + c]);
+    sum += widened(bias[col_of(col)]);
+    if (IS_SWIGLU) further += widened(bias[cols + col_of(col)]);
 #elif defined(epilogue_bias_col)
-    sum += widened(bias[r]);
-    if (IS_SWIGLU) further += widened(bias[r]);
+    sum += widened(bias[row_of(row)]);
+    if (IS_SWIGLU) further += widened(bias[row_of(row)]);
 #endif
-    const float y = IS_SWIGLU ? activated(sum) * further : activated(sum);
+    return after_bias(sum, row, col, further);
+  }
+
+  __device__ __forceinline__ float after_bias(float x, int row, int col, float further = 0) const {
+    const float y = IS_SWIGLU ? activated(x) * further : activated(x);
 #if HAS_RESIDUAL
-    return y + widened(residual[static_cast<long long>(r) * ld + c]);
+    return y + widened(residual[static_cast<long long>(row_of(row)) * ld + col_of(col)]);
 #else
     return y;
 #endif

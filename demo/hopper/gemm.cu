@@ -57,7 +57,6 @@ namespace {
 #error "swiglu needs SWAP 0, no REDUCE, no scales and a BN that is a multiple of 32"
 #endif
 #define LOADS(warp) ((warp) == 1 || (HAS_SCALES && (warp) == 2))  // the second one loads scales
-enum { kColumns = IS_SWIGLU ? 2 : 1 };  // of the product for each of C; a constant would stand in the code of all
 #if SCHEDULE_pingpong
 constexpr bool kPingPong = true;
 #else
@@ -428,6 +427,12 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         if (turn > 0) meet(kTurn + consumer, 256);  // the other one has all its slices
       }
       Sums<kFragments> sums[kBlocks];
+#if HAS_EPILOGUE && !REDUCE_workspace
+      const int row_of_warp = work.row + first_row + threadIdx.x / 32 % 4 * 16;
+#if !IS_SWIGLU
+      const TileBias<kBlocks, kFragments> bias_of_tile(finish, row_of_warp, work.col);
+#endif
+#endif
 #if HAS_SCALES
       multiply_with_scales(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
 #else
@@ -438,13 +443,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #endif
 #if !REDUCE_workspace
 #if IS_SWIGLU
-      Sums<kFragments / 2> elements[kBlocks];
-      finish_halves(finish, work.row + first_row + threadIdx.x / 32 % 4 * 16, work.col / 2, sums, elements);
-#else
-      auto& elements = sums;
-#if HAS_EPILOGUE
-      finish_sums(finish, work.row + first_row + threadIdx.x / 32 % 4 * 16, work.col, sums);
-#endif
+      finish_halves(finish, row_of_warp, work.col / 2, sums);
+#elif HAS_EPILOGUE
+      finish_sums(finish, bias_of_tile, row_of_warp, work.col, sums);
 #endif
       const int col = work.col / kColumns;
 #endif
@@ -458,13 +459,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       const int row = work.row + first_row, barrier = kStoring + consumer;
       const unsigned stores = buffers + consumer * kStoreBytes;
       int rest = ldc % 8;
-      if (rest == 0) store_blocks<false>(c_map, to, row, col, elements, stores, stored, barrier);
+      if (rest == 0) store_blocks<false>(c_map, to, row, col, sums, stores, stored, barrier);
       asm volatile("" : "+r"(rest));
-      if (rest != 0) store_blocks<true>(c_map, to, row, col, elements, stores, stored, barrier);
+      if (rest != 0) store_blocks<true>(c_map, to, row, col, sums, stores, stored, barrier);
 #else
       const int row = work.row + first_row + threadIdx.x / 32 % 4 * 16;
 #pragma unroll
-      for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, elements[i]);
+      for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, sums[i]);
 #endif
     }
 #if EPILOGUE_tma
