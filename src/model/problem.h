@@ -120,7 +120,8 @@ struct Custom {
   std::vector<Buffer> buffers;
   double flops = 0;
   double bytes = 0;
-  double tolerance = 0;  ///< allowed |out - ref| / max|ref|; 0: by type, see worker/checking/reference.h
+  double tolerance = 0;                 ///< allowed |out - ref| / max|ref|; 0: by type, see worker/checking/reference.h
+  std::vector<std::string> sizes = {};  ///< their names, as the tuning file orders them
 };
 
 /// None: program mode, where the program knows its problem.

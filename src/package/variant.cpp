@@ -370,10 +370,7 @@ class FunctionWriter {
 std::vector<std::string> size_names(const Plan& plan) {
   if (std::holds_alternative<Gemm>(plan.problem))
     return {"m", "n", "k", "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c"};
-  std::vector<std::string> names;
-  for (const auto& [name, value] : plan.constants)
-    if (std::holds_alternative<std::int64_t>(value)) names.push_back(name);
-  return names;
+  return std::get<Custom>(plan.problem).sizes;
 }
 
 std::vector<std::int64_t> sizes_of(const Plan& plan) {

@@ -49,7 +49,7 @@ class CustomReader {
         const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name));
         // After an error the name is declared anyway, so that its uses are not reported too.
         scope_->add_constant(name, size.value_or(1));
-        constants_->emplace(name, size.value_or(1));
+        if (constants_->emplace(name, size.value_or(1)).second) custom_.sizes.push_back(name);
       }
     }
   }

@@ -187,6 +187,7 @@ TEST_F(Package, RefusesAFlagThatCMakeWouldSplit) {
   EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: the flag or definition '-DX=a;b' cannot be given to CMake"));
 }
 
+// Its sizes are in the order of the tuning file.
 TEST_F(Package, LaunchesACustomProblemWithItsChain) {
   sandbox_.write("s.cpp", R"(extern "C" void add_steps(const float* in, float* out, int count, float add) {
   for (int i = 0; i < count; ++i) out[i] = in[i] + add * STEP;
@@ -195,12 +196,12 @@ TEST_F(Package, LaunchesACustomProblemWithItsChain) {
   sandbox_.write(
       "s.yaml",
       "name: steps\nfile: s.cpp\nkernel: add_steps\nbackend: cpu\nproblem:\n  custom:\n"
-      "    sizes: {register: 64, times: 5}\n    buffers:\n"
+      "    sizes: {register: 64, count: 5}\n    buffers:\n"
       "      - {name: in, type: f32, count: register}\n      - {name: new, type: f32, count: register, role: out}\n"
-      "    reference: {kernel: add_steps, args: [in, new, register, {f32: 1}], repeat: {times: times, from: in, to: "
+      "    reference: {kernel: add_steps, args: [in, new, register, {f32: 1}], repeat: {times: count, from: in, to: "
       "new, "
       "through: workspace}}\nparams: {STEP: 1}\n"
-      "launch: {args: [in, new, register, {f32: 1}], workspace: 4*register, repeat: {times: times, from: in, to: new, "
+      "launch: {args: [in, new, register, {f32: 1}], workspace: 4*register, repeat: {times: count, from: in, to: new, "
       "through: workspace}}\n");
   tune({"s.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
   tune({"merge", "best.yaml", "-o", "db.yaml"});
