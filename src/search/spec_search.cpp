@@ -8,7 +8,8 @@ SpecSearch::SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost)
     : specs_(std::move(specs)), first_(std::move(first)), cost_(std::move(cost)) {}
 
 std::optional<Spec> SpecSearch::ask() {
-  while (next_first_ < first_.size()) {
+  const bool begins_with_search = !std::exchange(begun_, true) && prior_ && !prior_->ranked().empty();
+  while (!begins_with_search && next_first_ < first_.size()) {
     const Spec& spec = first_[next_first_++];
     if (search_->claim(specs_.point(spec))) return spec;
   }

@@ -16,7 +16,7 @@ class SpecSearch : public Strategy {
   /// Lower is better; nullopt: there is nothing to compare, as of a failure.
   using Cost = std::function<std::optional<double>(const Trial&)>;
 
-  /// The specs in `first` are asked for before any of the search.
+  /// The specs in `first` are asked for before those of the search, but for the first one of a search with a prior.
   SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost);
   /// Must be called once, with a search over specs(), before anything else. `prior` is what the search has, or null.
   void set_search(std::unique_ptr<Search> search, std::unique_ptr<const Prior> prior = nullptr) {
@@ -34,6 +34,7 @@ class SpecSearch : public Strategy {
   std::unique_ptr<Search> search_;
   std::vector<Spec> first_;
   std::size_t next_first_ = 0;
+  bool begun_ = false;
   Cost cost_;
 };
 

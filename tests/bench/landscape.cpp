@@ -127,7 +127,7 @@ Course follow(const Landscape& landscape, const search::StrategyChoice& choice, 
   std::size_t next = 0;
   std::deque<search::Point> untold;
   const auto ask = [&]() -> std::optional<search::Point> {
-    while (next < first.size())
+    while (next < first.size() && (course.asked > 0 || prior == nullptr))
       if (search->claim(first[next++])) return first[next - 1];
     return search->ask();
   };

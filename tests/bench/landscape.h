@@ -64,8 +64,9 @@ struct Course {
 /// Does tasks 0 to `count` - 1 in so many threads; 0: one per core.
 void in_threads(int threads, std::size_t count, const std::function<void(std::size_t)>& task);
 
-/// Follows a strategy, which tries the points of `first` before any other, until the last budget is spent. The budgets
-/// ascend. `prior` may be null. `ahead` specs are asked for before the first of them is told.
+/// Follows a strategy, which tries the points of `first` before any other, but for the first one by `prior`, which may
+/// be null, until the last budget is spent. The budgets ascend. `ahead` specs are asked for before the first of them is
+/// told.
 Course follow(const Landscape& landscape, const search::StrategyChoice& choice, std::uint64_t seed,
               const std::vector<std::int64_t>& budgets, std::span<const search::Point> first = {},
               const search::Prior* prior = nullptr, std::size_t ahead = 1);

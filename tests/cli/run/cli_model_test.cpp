@@ -41,6 +41,15 @@ TEST_F(Model, ASearchBeginsWithWhatItPredictsToBeFast) {
                   "with a rank correlation of "));
 }
 
+TEST_F(Model, ItsFirstSpecIsTriedBeforeTheDefault) {
+  write("model: {time: abs(X - 700) + 1}\ndefault: {$X: 3}\n");
+  const Result one = search({"--max-evals", "1", "--top", "all"});
+  EXPECT_TRUE(has(one.out, "X=700")) << one.err;
+  EXPECT_FALSE(has(one.out, "X=3 "));
+  const Result two = search({"--max-evals", "2", "--top", "all"});
+  EXPECT_TRUE(has(two.out, "X=3 ")) << two.err;
+}
+
 TEST_F(Model, OfOneSpecIsNotNeeded) {
   write("model: {time: abs(X - 700) + 1}\n");
   const Result result = search({"--param", "X:3", "--strategy", "auto"});
