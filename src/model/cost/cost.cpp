@@ -12,10 +12,10 @@ constexpr double kMathShare = 0.78, kSharedShare = 0.9, kMemoryShare = 0.87;
 constexpr double kStoreBytes = 100;        // per cycle and unit
 constexpr double kFirstLoad = 0.5e-6;      // seconds
 constexpr double kSliceSeconds = 0.05e-6;  // of a barrier and of issuing the loads
-constexpr double kSumSeconds = 1e-6;       // of the parts of a split k to find each other
+constexpr double kSumSeconds = 2.5e-6;     // of the parts of a split k to find each other
 constexpr double kFewInFlight = 0.1;       // how much longer, where nothing is in flight
 constexpr double kInFlightSeconds = 0.83e-6;
-constexpr double kSumBytes = 4;
+constexpr double kSumBytes = 8;  // each sum of a part is written down, and read by what adds the parts up
 
 /// What is nearly as long as the longest part delays it a little: by a fifth where two are equal.
 double together(const std::array<double, 5>& parts) {
@@ -98,7 +98,7 @@ Prediction predict(const Hardware& hardware, const Product& product, const Kerne
   };
   const double per_cycle = kStoreBytes * hardware.clock_hz;
   const double store = load.waves * area * product.output_bytes * kernel.store / per_cycle;
-  const double sum = kernel.split == 1 ? 0 : kSumSeconds + kernel.split * area * kSumBytes / per_cycle;
+  const double sum = kernel.split == 1 ? 0 : kSumSeconds + load.waves * area * kSumBytes / per_cycle;
   const auto longest = std::ranges::max_element(parts);
   const Limit limit = store + sum > *longest ? Limit::store : static_cast<Limit>(longest - parts.begin());
   return {kernel.factor * (kernel.launches * hardware.launch_seconds + together(parts) + store + sum), limit};

@@ -113,6 +113,14 @@ TEST_F(CostModels, SwigluMultipliesTwiceTheColumnsThatItStores) {
   EXPECT_NEAR(swiglu / time_of("65536", ""), 1, 0.05);
 }
 
+// Each of the parts adds up its own share of the tile.
+TEST_F(CostModels, MorePartsOfKAreNotAddedUpForLonger) {
+  const std::string more = std::string(kGrid) + "model: {tile: [BM, BN, BK], inner: [64, 64], stages: 4, split: S}\n";
+  const auto of_parts = seconds(file(more, "{BM: 128, BN: 128, BK: 64, S: [1, 2, 64]}", "m: 128, n: 128, k: 4096"));
+  EXPECT_GT(of_parts[0], of_parts[1]);
+  EXPECT_GT(of_parts[1], of_parts[2]);
+}
+
 TEST_F(CostModels, APipelineHidesTheMemorysAnswer) {
   const std::string more = std::string(kGrid) + "model: {tile: [BM, BN, BK], inner: [64, 64], stages: S}\n";
   const auto of_stages = seconds(file(more, "{BM: 128, BN: 128, BK: 64, S: [2, 3, 5]}", "m: 512, n: 512, k: 8192"));
