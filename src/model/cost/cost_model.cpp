@@ -10,7 +10,8 @@ namespace tune {
 namespace {
 
 constexpr double kRegistersPerBlock = 65536, kMostRegisters = 255, kUsualRegistersOfWgmma = 168;
-constexpr double kSpilling = 4;  ///< times as long
+constexpr double kSpilling = 4;     ///< times as long
+constexpr double kOutside = 1.125;  ///< times as long, where blocks of a cluster have tiles outside of C
 constexpr double kUsualSlice = 32;
 constexpr double kCpuClock = 3e9, kCpuMemory = 20e9, kCpuLevel2 = 32;
 
@@ -181,9 +182,9 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   kernel.tile_k = entry(rule.tile, 2, kUsualSlice);
   const double rows = entry(rule.of, 0, static_cast<double>(gemm.m));
   const double columns = entry(rule.of, 1, static_cast<double>(gemm.columns()));
-  kernel.tiles = positive_or(
-      rule.tiles, slots,
-      static_cast<double>(gemm.batch) * std::ceil(rows / kernel.tile_m) * std::ceil(columns / kernel.tile_n));
+  const double covering =
+      static_cast<double>(gemm.batch) * std::ceil(rows / kernel.tile_m) * std::ceil(columns / kernel.tile_n);
+  kernel.tiles = positive_or(rule.tiles, slots, covering);
   const double parts = launch != nullptr && gpu ? product_of(launch->grid, slots) / kernel.tiles : 1;
   kernel.split = positive_or(rule.split, slots, parts > 1 && parts == std::floor(parts) ? parts : 1);
   const double slice = (kernel.tile_m + kernel.tile_n) * kernel.tile_k * bytes;
@@ -198,6 +199,7 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   if (rule.group) kernel.group = positive(*rule.group, slots);
   kernel.store = positive_or(rule.store, slots, 1);
   kernel.factor = positive_or(rule.factor, slots, 1);
+  if (kernel.cluster > 1 && kernel.tiles > covering) kernel.factor *= kOutside;
   if (!gpu) return kernel;
 
   if (!by_warpgroups && spills(kernel, by_lanes, threads)) kernel.factor *= kSpilling;

@@ -113,6 +113,20 @@ TEST_F(CostModels, SwigluMultipliesTwiceTheColumnsThatItStores) {
   EXPECT_NEAR(swiglu / time_of("65536", ""), 1, 0.05);
 }
 
+// 33 tiles of 128 rows fill 17 clusters of two, the last one by half.
+TEST_F(CostModels, ABlockOutsideOfCHoldsItsClusterUp) {
+  const std::string more =
+      "let: {TILES: \"ceil_div(m, BM*CLUSTER)*CLUSTER*ceil_div(n, BN)\"}\n"
+      "model: {tile: [BM, BN, BK], tiles: TILES, inner: [64, 64], stages: 4}\n"
+      "launch: {grid: [TILES], block: [256], cluster: [CLUSTER], args: [A]}\n";
+  const auto of_rows = [&](const std::string& rows) {
+    return seconds(file(more, "{BM: 128, BN: 128, BK: 64, CLUSTER: [1, 2]}", "k: 4096, n: 128, m: " + rows));
+  };
+  const auto even = of_rows("4096"), odd = of_rows("4224");
+  EXPECT_NEAR(even[1] / even[0], 1, 0.01);
+  EXPECT_GT(odd[1] / odd[0], 1.1);
+}
+
 // Each of the parts adds up its own share of the tile.
 TEST_F(CostModels, MorePartsOfKAreNotAddedUpForLonger) {
   const std::string more = std::string(kGrid) + "model: {tile: [BM, BN, BK], inner: [64, 64], stages: 4, split: S}\n";
