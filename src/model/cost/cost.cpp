@@ -9,6 +9,8 @@ namespace {
 
 // Shares of a peak that good kernels reach.
 constexpr double kMathShare = 0.78, kSharedShare = 0.9, kMemoryShare = 0.87;
+constexpr double kFillRate = 2;            // of shared memory: how many times as fast as it is read
+constexpr double kFillShare = 0.5;         // of what memory delivers: taking that in keeps the L2 cache from giving
 constexpr double kStoreBytes = 100;        // per cycle and unit
 constexpr double kFirstLoad = 0.5e-6;      // seconds
 constexpr double kSliceSeconds = 0.05e-6;  // of a barrier and of issuing the loads
@@ -69,6 +71,13 @@ double memory_seconds(const Hardware& hardware, const Product& product, const Ke
   return once * (1 + kFewInFlight * lacking) * rereads(hardware, product, kernel, load);
 }
 
+/// Reads of the units that multiply, and writes of what the L2 cache gives.
+double shared_seconds(const Hardware& hardware, const Product& product, const Kernel& kernel, double slices) {
+  const double reads = kernel.tile_m * kernel.tile_n * (1 / kernel.inner_m + 1 / kernel.inner_n) / kSharedShare;
+  const double writes = (kernel.tile_m + kernel.tile_n) / kFillRate;
+  return slices * kernel.tile_k * product.input_bytes * (reads + writes) / (hardware.shared * hardware.clock_hz);
+}
+
 double latency_seconds(const Hardware& hardware, const Kernel& kernel, const Load& load) {
   if (!hardware.keeps_pipeline) return 0;
   const double per_slice = std::max(kSliceSeconds, hardware.round_trip / std::max(1.0, kernel.stages - 1));
@@ -87,13 +96,14 @@ Prediction predict(const Hardware& hardware, const Product& product, const Kerne
   const Load load = load_of(hardware, product, kernel);
   const double slices = load.waves * load.slices, area = kernel.tile_m * kernel.tile_n;
   const double volume = area * kernel.tile_k;
+  const double memory = memory_seconds(hardware, product, kernel, load);
   const std::array<double, 5> parts = {
       slices * 2 * volume / (kMathShare * hardware.math * hardware.clock_hz),
-      slices * volume * product.input_bytes * (1 / kernel.inner_m + 1 / kernel.inner_n) /
-          (kSharedShare * hardware.shared * hardware.clock_hz),
+      shared_seconds(hardware, product, kernel, slices),
       load.pieces * load.slices * (kernel.tile_m / kernel.share_a + kernel.tile_n / kernel.share_b) * kernel.tile_k *
-          product.input_bytes / (hardware.l2 * hardware.units * hardware.clock_hz),
-      memory_seconds(hardware, product, kernel, load),
+              product.input_bytes / (hardware.l2 * hardware.units * hardware.clock_hz) +
+          kFillShare * memory,
+      memory,
       latency_seconds(hardware, kernel, load),
   };
   const double per_cycle = kStoreBytes * hardware.clock_hz;

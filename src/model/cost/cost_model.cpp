@@ -65,7 +65,7 @@ cost::Hardware hardware_of_gpu(const Device& device, Type type) {
           number_in(device, "clock_hz"),
           operations_per_cycle(device.arch, type),
           shared,
-          48,  // between the 32 that a load from memory reaches and the 64 of the port
+          64,
           number_in(device, "l2_bytes"),
           number_in(device, "memory_bandwidth"),
           2.5e-6,
