@@ -7,7 +7,8 @@ namespace tune::search {
 
 /// Steps from a point that suit the kind of each parameter. A categorical parameter, or one with few values, takes any
 /// other value. Of the others, an ordinal one moves by one or two values, an interval moves to either end, half of the
-/// way there, a quarter, and so on, and a ratio moves by one, two or four values.
+/// way there, a quarter, and so on, and a ratio moves to the next values and to those nearest to a quarter, half,
+/// double and so on of it.
 class Neighbours {
  public:
   /// `specs` must outlive this.
@@ -29,6 +30,7 @@ class Neighbours {
     Kind kind = Kind::ordinal;
     std::vector<std::uint32_t> order;
     std::vector<std::uint32_t> rank;
+    std::vector<double> numbers;  ///< by rank, of a long ratio
   };
   std::vector<std::uint32_t> steps_from(const Ladder& ladder, std::uint32_t digit) const;
 

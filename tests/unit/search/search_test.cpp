@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/values/error.h"
+#include "search/neighbours.h"
 #include "search/strategies.h"
 #include "support/landscape.h"
 
@@ -81,6 +82,20 @@ TEST_P(EveryStrategy, TriesAllWhenAllCostTheSameWhateverTheSign) {
         Cost([](const search::Point&) { return std::optional(-1.0); }),
         Cost([](const search::Point& p) { return std::optional(static_cast<double>(p.digits[0]) - 1); })})
     EXPECT_EQ(path(*make(GetParam(), specs), cost, 1000).size(), 80u);
+}
+
+TEST(Steps, OfLongRatiosAreRatios) {
+  const Space space = Grid::space({{{"X", Kind::ratio, Grid::range(4096)}}});
+  const ValidSpecs specs(space);
+  const auto around = [&](std::uint32_t value) {
+    std::set<std::uint32_t> found;
+    for (const search::Point& step : search::Neighbours(specs).around({0, {value - 1}}))
+      found.insert(step.digits[0] + 1);
+    return found;
+  };
+  EXPECT_EQ(around(1024), (std::set<std::uint32_t>{256, 512, 717, 1023, 1025, 1434, 2048, 4096}));
+  EXPECT_EQ(around(1), (std::set<std::uint32_t>{2, 4}));
+  EXPECT_EQ(around(4000), (std::set<std::uint32_t>{1000, 2000, 2800, 3999, 4001, 4096}));
 }
 
 TEST_P(EveryStrategy, KnowsASpaceOfOneSpecAndOneOfNone) {
