@@ -82,8 +82,11 @@ double Gemm::bytes() const {
   };
   const auto scales = [&](const ScaleGrid& grid) { return matrix(grid.line_count, grid.depth_count, Type::f32); };
   const double c_passes = (beta != 0 ? 2 : 1) + (residual ? 1 : 0);
-  return static_cast<double>(batch) * (matrix(m, k, a) + matrix(k, columns(), b) + c_passes * matrix(m, n, c)) +
-         matrix(1, bias_length(), c) + scales(scales_of_a()) + scales(scales_of_b());
+  std::int64_t empty = 0;
+  for (std::size_t i = 1; i < group_offsets.size(); ++i) empty += group_offsets[i] == group_offsets[i - 1];
+  return static_cast<double>(batch) * (matrix(m, k, a) + c_passes * matrix(m, n, c)) +
+         static_cast<double>(matrices_of_b() - empty) * matrix(k, columns(), b) + matrix(1, bias_length(), c) +
+         scales(scales_of_a()) + scales(scales_of_b());
 }
 
 std::vector<std::string> epilogue_macros(const Gemm& gemm) {

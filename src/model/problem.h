@@ -60,8 +60,9 @@ struct ScaleGrid {
 ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k);
 
 /// C[m,n] = epilogue(alpha * A[m,k] * B[k,n] + beta * C + bias) + residual, `batch` times with one bias, which has C's
-/// type; the residual is laid out as C, and elements of A and B count times their scales. Leading dimensions and batch
-/// strides are in elements; a leading dimension is the distance between rows (Layout::row) or columns (Layout::col).
+/// type; the residual is laid out as C, and elements of A and B count times their scales. Leading dimensions and
+/// strides from one matrix to the next are in elements; a leading dimension is the distance between rows (Layout::row)
+/// or columns (Layout::col).
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   Type a = Type::f32, b = Type::f32, c = Type::f32, acc = Type::f32;
@@ -73,11 +74,20 @@ struct Gemm {
   Epilogue epilogue = Epilogue::none;
   bool residual = false;
   Scale scale_a = Scale::none, scale_b = Scale::none;
-  bool fast_accum = false;  ///< of fp8: sums may keep as few digits as those of tensor cores
+  /// Groups of rows of A and C, each of which is multiplied by a matrix of B of its own: the first row of each group,
+  /// and m at the end. Empty: there are none, and B is one matrix.
+  std::vector<std::int32_t> group_offsets = {};
+  std::string routing = {};  ///< where the rows of groups come from: see model/routing.h; otherwise empty
+  bool fast_accum = false;   ///< of fp8: sums may keep as few digits as those of tensor cores
   Init init = Init::uniform;
 
   /// Columns of B, and of the product that the epilogue takes.
   std::int64_t columns() const { return epilogue == Epilogue::swiglu ? 2 * n : n; }
+  std::int64_t groups() const {
+    return group_offsets.empty() ? 0 : static_cast<std::int64_t>(group_offsets.size()) - 1;
+  }
+  /// Matrices of B.
+  std::int64_t matrices_of_b() const { return group_offsets.empty() ? batch : groups(); }
   /// Elements of the bias vector.
   std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 
@@ -89,7 +99,8 @@ struct Gemm {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(columns()) *
            static_cast<double>(k);
   }
-  /// Compulsory traffic: A, B, their scales, the bias, the residual and C once, C twice if beta != 0.
+  /// Compulsory traffic: A, B of groups that have rows, their scales, the bias, the residual and C once, C twice if
+  /// beta != 0.
   double bytes() const;
 };
 

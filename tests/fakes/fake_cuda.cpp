@@ -183,6 +183,18 @@ void multiply_scaled(const unsigned char* a, const unsigned char* b, float* c, i
 }
 constexpr auto gemm_scaled = multiply_scaled<1>, gemm_scaled_in_tiles = multiply_scaled<192>;
 
+/// Of groups of rows, each B by columns. `kTile` rows get the matrix of their first.
+template <int kTile>
+void multiply_groups(const float* a, const float* b, float* c, int m, int n, int k, const int* offsets, int groups) {
+  for (int i = 0; i < m; ++i) {
+    const auto group = std::upper_bound(offsets, offsets + groups, i / kTile * kTile) - offsets - 1;
+    for (int j = 0; j < n; ++j)
+      c[i * n + j] = std::inner_product(a + i * k, a + (i + 1) * k, b + (group * n + j) * k, 0.0F);
+  }
+  take_time();
+}
+constexpr auto gemm_grouped = multiply_groups<1>, gemm_grouped_in_tiles = multiply_groups<8>;
+
 struct Kernel {
   std::string name;
   std::vector<std::size_t> sizes;  ///< of its parameters
@@ -224,6 +236,8 @@ std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),
                                FAKE_KERNEL(gemm_relu),
                                FAKE_KERNEL(gemm_silu_of_all),
                                FAKE_KERNEL(gemm_swiglu),
+                               FAKE_KERNEL(gemm_grouped),
+                               FAKE_KERNEL(gemm_grouped_in_tiles),
                                FAKE_KERNEL(gemm_scaled),
                                FAKE_KERNEL(gemm_scaled_in_tiles),
                                FAKE_KERNEL(gemm_swiglu_exchanged)};

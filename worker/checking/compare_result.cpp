@@ -141,12 +141,6 @@ std::optional<std::int64_t> first_unpoisoned(const void* data, std::int64_t size
   return std::nullopt;
 }
 
-/// The index of what has taken the place `index`, where the first `moving` are rotated.
-std::int64_t rotated(std::int64_t index, std::int64_t by, std::int64_t moving) {
-  if (index >= moving) return index;
-  return index + by < moving ? index + by : index + by - moving;
-}
-
 /// What elements of a GEMM's C are in a launch whose inputs varied.
 class ExpectedGemm {
  public:
@@ -154,7 +148,7 @@ class ExpectedGemm {
       : gemm_(gemm),
         reference_(reference),
         variation_(variation),
-        moving_(moving_in_rotations(gemm)),
+        change_(change_of(gemm, variation.rotation)),
         tolerance_(tolerance_of(gemm, reference.largest_addend)),
         epilogue_(static_cast<gpu::Epilogue>(gemm.epilogue)) {}
 
@@ -169,10 +163,12 @@ class ExpectedGemm {
   /// The element of the product that is so many columns further on.
   Estimate product(const Index& i, std::int64_t further) const {
     const std::int64_t columns = gemm_.columns(), col = col_there(i) + further, line = i.batch * gemm_.m + row_there(i);
+    const std::int64_t of_b = change_.matrix_of_b(i.batch, i.row);
     double value = reference_.x[static_cast<std::size_t>(line * columns + col)];
-    if (!variation_.signs.by_row.empty()) value += variation_.signs.change(gemm_, i.batch, i.row, i.col + further);
+    if (!variation_.signs.by_row.empty())
+      value += variation_.signs.change(i.batch * gemm_.m + i.row, of_b * columns + i.col + further);
     const double norms = reference_.row_norms[static_cast<std::size_t>(line)] *
-                         reference_.col_norms[static_cast<std::size_t>(i.batch * columns + col)];
+                         reference_.col_norms[static_cast<std::size_t>(of_b * columns + col)];
     return gpu::before_epilogue(tolerance_, value, norms);
   }
 
@@ -183,22 +179,24 @@ class ExpectedGemm {
     return gpu::decode(type, gpu::element(type, source_of(gemm_.init), key, at));
   }
 
-  std::int64_t row_there(const Index& i) const { return rotated(i.row, variation_.rotation.rows, moving_.rows); }
-  std::int64_t col_there(const Index& i) const { return rotated(i.col, variation_.rotation.cols, moving_.cols); }
+  std::int64_t row_there(const Index& i) const {
+    return gpu::rotated(i.row, change_.rows, change_.moving_rows, change_.groups);
+  }
+  std::int64_t col_there(const Index& i) const { return gpu::rotated(i.col, change_.cols, change_.moving_cols); }
 
   const Gemm& gemm_;
   const GemmReference& reference_;
   const Variation& variation_;
-  Moving moving_;
+  gpu::Change change_;
   gpu::Tolerance tolerance_;
   gpu::Epilogue epilogue_;
 };
 
 }  // namespace
 
-double TurnedSigns::change(const Gemm& g, std::int64_t batch, std::int64_t row, std::int64_t col) const {
-  const auto r = by_row.begin() + gpu::kTurns * (batch * g.m + row);
-  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * (batch * g.columns() + col), 0.0);
+double TurnedSigns::change(std::int64_t row, std::int64_t col) const {
+  const auto r = by_row.begin() + gpu::kTurns * row;
+  return std::inner_product(r, r + gpu::kTurns, by_col.begin() + gpu::kTurns * col, 0.0);
 }
 
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,

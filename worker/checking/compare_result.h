@@ -35,8 +35,9 @@ struct Deviation {
 struct TurnedSigns {
   std::vector<double> by_row, by_col;
 
-  /// The change of one element of the product. Precondition: the change is not empty.
-  double change(const Gemm& gemm, std::int64_t batch, std::int64_t row, std::int64_t col) const;
+  /// The change of the element of the product in this one of all rows of A and of all columns of B. Precondition: the
+  /// change is not empty.
+  double change(std::int64_t row, std::int64_t col) const;
 };
 
 /// How the inputs of one launch differ from those that the reference was computed from: the matrices are rotated in

@@ -53,12 +53,6 @@ __device__ double larger(double x, double y) { return fmax(x, y); }
 
 namespace {
 
-/// The index of what has taken the place `index`, where the first `moving` are rotated.
-__device__ long long rotated(long long index, long long by, long long moving) {
-  if (index >= moving) return index;
-  return index + by < moving ? index + by : index + by - moving;
-}
-
 __device__ long long own_index(unsigned block, unsigned threads, unsigned thread) {
   return block * static_cast<long long>(threads) + thread;
 }
@@ -73,7 +67,7 @@ __device__ void for_each(const Lines& all, const Part& part) {
     for (long long line = own_index(blockIdx.y, blockDim.y, threadIdx.y); line < all.lines; line += down) {
       const long long to = matrix * all.matrix_stride + line * all.line_stride;
       const long long from =
-          matrix * all.matrix_stride + rotated(line, all.skipped, all.moving_lines) * all.line_stride;
+          matrix * all.matrix_stride + rotated(line, all.skipped, all.moving_lines, all.groups) * all.line_stride;
       for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += across)
         part(static_cast<Bits>(to + i), static_cast<Bits>(from + rotated(i, all.shift, all.moving)));
     }
@@ -142,16 +136,17 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
   Bits wrong = 0;
   for (long long batch = blockIdx.z; batch < view.batch; batch += gridDim.z)
     for (long long row = blockIdx.y; row < view.rows; row += gridDim.y) {
-      const long long line = batch * view.rows + rotated(row, change.rows, change.moving_rows);
+      const long long line = batch * view.rows + rotated(row, change.rows, change.moving_rows, change.groups),
+                      of_b = change.matrix_of_b(batch, row);
       const double row_norm = row_norms ? row_norms[line] : 0;
       const double* const by_row = change.by_row ? change.by_row + kTurns * (batch * view.rows + row) : nullptr;
       const auto product = [&](long long col, long long col_there) -> Estimate {
         double value = reference[line * columns + col_there];
         if (by_row) {
-          const double* const by_col = change.by_col + kTurns * (batch * columns + col);
+          const double* const by_col = change.by_col + kTurns * (of_b * columns + col);
           for (int i = 0; i < kTurns; ++i) value += by_row[i] * by_col[i];
         }
-        return before_epilogue(tolerance, value, row_norms ? row_norm * col_norms[batch * columns + col_there] : 0);
+        return before_epilogue(tolerance, value, row_norms ? row_norm * col_norms[of_b * columns + col_there] : 0);
       };
       for (auto col = static_cast<long long>(first_index()); col < view.cols; col += static_cast<long long>(step())) {
         const long long from = rotated(col, change.cols, change.moving_cols);

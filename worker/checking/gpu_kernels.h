@@ -19,9 +19,36 @@ struct Scales {
   }
 };
 
+/// The groups of a product's rows: the offsets of Gemm and how many groups there are; 0: none, and `offsets` is unused.
+struct Groups {
+  const int* offsets;
+  long long count;
+
+  /// The group that has this row. Precondition: there are groups.
+  TUNE_HOST_DEVICE constexpr long long of(long long row) const {
+    long long first = 0, last = count;
+    while (last - first > 1) {
+      const long long middle = (first + last) / 2;
+      (offsets[middle] <= row ? first : last) = middle;
+    }
+    return first;
+  }
+};
+
+/// The index of what has taken the place `index`, where the first `moving` are rotated, or those of each group.
+TUNE_HOST_DEVICE constexpr long long rotated(long long index, long long by, long long moving, Groups groups = {}) {
+  if (groups.count > 0) {
+    const long long group = groups.of(index), first = groups.offsets[group];
+    return first + (index - first + by) % (groups.offsets[group + 1] - first);
+  }
+  if (index >= moving) return index;
+  return index + by < moving ? index + by : index + by - moving;
+}
+
 /// Lines of rotated_inputs.h.
 struct Lines {
   long long matrices, lines, length, matrix_stride, line_stride, skipped, shift, moving_lines, moving;
+  Groups groups;
 };
 
 /// Values of k at which the signs of A or of B are turned, all different; a negative one stands for none.
@@ -33,10 +60,16 @@ struct Turns {
 /// How the inputs of a launch differ from those that the reference was computed from. The rows and columns of the
 /// result are rotated, as by Rotation of rotated_inputs.h; and alpha * A * B is another because of the signs that are
 /// turned: element (row, col) of the product b by the sum over i of by_row[r][i] by_col[c][i], r = b * (rows of a
-/// matrix) + row, c = b * (its columns) + col. `by_row` null: no signs are.
+/// matrix) + row, c = (number of B's matrix) * (its columns) + col. `by_row` null: no signs are.
 struct Change {
   long long rows, cols, moving_rows, moving_cols;
   const double *by_row, *by_col;
+  Groups groups;
+
+  /// The number of the matrix of B that a row is multiplied by.
+  TUNE_HOST_DEVICE constexpr long long matrix_of_b(long long batch, long long row) const {
+    return groups.count > 0 ? groups.of(row) : batch;
+  }
 };
 
 /// What becomes of a product; `key` is that of the residual's content, if there is one.

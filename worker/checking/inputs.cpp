@@ -54,6 +54,8 @@ void with_source(generator::Source source, F&& f) {
       return f(generator::Iota{});
     case scales:
       return f(generator::Scales{});
+    case listed:
+      return;
   }
 }
 
@@ -85,6 +87,13 @@ double factor_of_b(const Gemm& gemm) {
 /// Elements [first, first + count) to `to`.
 template <typename T>
 void make(const Content& content, std::int64_t first, std::int64_t count, T* to) {
+  if (content.source == generator::Source::listed) {
+    std::transform(content.list + first, content.list + first + count, to, [](int x) {
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(x);
+      if constexpr (!std::is_integral_v<T>) return rounded<T>(x);
+    });
+    return;
+  }
   const std::uint64_t key = generator::key(content.seed, content.buffer);
   with_source(content.source, [&](auto source) {
     for (std::int64_t i = 0; i < count; ++i)
@@ -107,6 +116,8 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
   const Buffer filled = buffers_of(gemm)[buffer];
+  if (is_group_offsets(gemm, buffer))
+    return {filled.type, generator::Source::listed, seed, buffer, 1, gemm.group_offsets.data()};
   const bool is_scales = buffer >= number_of_scale_a(gemm);
   return {filled.type, is_scales ? generator::Source::scales : source_of(filled.init), seed, buffer,
           buffer == kNumberOfB ? factor_of_b(gemm) : 1};

@@ -13,12 +13,14 @@ namespace tune::worker {
 ///
 /// uniform, normal, hpl, trig, iota and scales are as in generator.h times the factor, rounded to the type; iota is
 /// taken modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
+/// Elements that are listed are in memory, on the host or on the device where they are needed.
 struct Content {
   Type type = Type::f32;
   generator::Source source = generator::Source::uniform;
   std::uint64_t seed = 0;
   std::uint64_t buffer = 0;  ///< number of the buffer in its problem, as in layout.h
   double factor = 1;         ///< a power of two; 1 for integers and iota
+  const std::int32_t* list = nullptr;
 };
 
 inline generator::Source source_of(Init init) {
@@ -30,6 +32,7 @@ inline generator::Source source_of(Init init) {
 /// What the buffer with this number holds, as an input. With an activation, B's factor makes elements of the product
 /// about as large as 1, as far as B's type can: for large numbers all activations are alike, and a wrong one would not
 /// show.
+/// The list of groups' offsets is the problem's own.
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed);
 
 void fill(const Content& content, void* data, std::int64_t count);

@@ -34,8 +34,19 @@ Gemm resolved(Gemm gemm) {
 }
 
 MatrixView view_a(const Gemm& g) { return view(g.batch, g.stride_a, g.m, g.k, g.layout_a, g.lda); }
-MatrixView view_b(const Gemm& g) { return view(g.batch, g.stride_b, g.k, g.columns(), g.layout_b, g.ldb); }
+MatrixView view_b(const Gemm& g) { return view(g.matrices_of_b(), g.stride_b, g.k, g.columns(), g.layout_b, g.ldb); }
 MatrixView view_c(const Gemm& g) { return view(g.batch, g.stride_c, g.m, g.n, g.layout_c, g.ldc); }
+
+std::vector<Product> products_of(const Gemm& gemm) {
+  std::vector<Product> products;
+  if (gemm.groups() == 0)
+    for (std::int64_t i = 0; i < gemm.batch; ++i) products.push_back({i, 0, gemm.m, i});
+  for (std::int64_t i = 0; i < gemm.groups(); ++i) {
+    const auto* const group = gemm.group_offsets.data() + i;
+    if (group[1] > group[0]) products.push_back({0, group[0], group[1] - group[0], i});
+  }
+  return products;
+}
 
 ScaleView scales_of_a(const Gemm& gemm) {
   const ScaleGrid grid = gemm.scales_of_a();
@@ -63,6 +74,7 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
   };
   scales("scale_a", g.scales_of_a());
   scales("scale_b", g.scales_of_b());
+  if (g.groups() > 0) buffers.push_back({"group_offsets", Type::s32, g.groups() + 1, {}, Buffer::Role::in});
   return buffers;
 }
 

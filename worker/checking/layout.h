@@ -27,14 +27,25 @@ MatrixView view_a(const Gemm& gemm);
 MatrixView view_b(const Gemm& gemm);
 MatrixView view_c(const Gemm& gemm);
 
-/// The numbers of a GEMM's buffers; those of the residual and the scales, if there are any, depend on which others
-/// there are.
+/// The numbers of a GEMM's buffers; those of the residual, the scales and the groups' offsets, if there are any, depend
+/// on which others there are.
 inline constexpr std::size_t kNumberOfA = 0, kNumberOfB = 1, kNumberOfC = 2, kNumberOfBias = 3;
 inline std::size_t number_of_residual(const Gemm& gemm) { return gemm.bias == Bias::none ? 3 : 4; }
 inline std::size_t number_of_scale_a(const Gemm& gemm) { return number_of_residual(gemm) + (gemm.residual ? 1 : 0); }
 inline std::size_t number_of_scale_b(const Gemm& gemm) {
   return number_of_scale_a(gemm) + (gemm.scale_a != Scale::none ? 1 : 0);
 }
+
+inline bool is_group_offsets(const Gemm& gemm, std::size_t buffer) {
+  return gemm.groups() > 0 && buffer == number_of_scale_b(gemm) + (gemm.scale_b != Scale::none ? 1 : 0);
+}
+
+/// A product that a problem consists of: of rows of A's and C's matrix number `batch`, and the matrix `b` of B.
+struct Product {
+  std::int64_t batch = 0, row = 0, rows = 0, b = 0;
+};
+/// One for each matrix of a batch, or for each group that has rows.
+std::vector<Product> products_of(const Gemm& gemm);
 
 /// The scales of A or B: a matrix of one for each `rows` by `cols` elements, and fewer at the ends.
 struct ScaleView {
@@ -44,8 +55,9 @@ struct ScaleView {
 ScaleView scales_of_a(const Gemm& gemm);
 ScaleView scales_of_b(const Gemm& gemm);
 
-/// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias, residual, scale_a and scale_b of a
-/// GEMM, or those that are declared. What scales hold is not told by an Init but by content_of.
+/// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias, residual, scale_a, scale_b and
+/// group_offsets of a GEMM, or those that are declared. What the last three hold is not told by an Init but by
+/// content_of.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune::worker

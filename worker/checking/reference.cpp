@@ -34,8 +34,9 @@ void apply_scales(const Gemm& gemm, std::uint64_t seed, std::size_t buffer, cons
   });
 }
 
-DoubleMatrix matrix(const std::vector<double>& values, const MatrixView& view, std::int64_t index) {
-  return {values.data() + view.offset(index, 0, 0), view.row_stride, view.col_stride};
+DoubleMatrix matrix(const std::vector<double>& values, const MatrixView& view, std::int64_t index,
+                    std::int64_t row = 0) {
+  return {values.data() + view.offset(index, row, 0), view.row_stride, view.col_stride};
 }
 
 /// 2-norms of `count` vectors of `length` elements.
@@ -50,10 +51,10 @@ void norms(const double* data, std::int64_t count, std::int64_t stride, std::int
   });
 }
 
-/// c = alpha*c + beta*c0; returns |beta| max|c0|.
-double scale(const Gemm& g, const DoubleMatrix& c0, double* c) {
+/// c = alpha*c + beta*c0 in so many rows; returns |beta| max|c0|.
+double scale(const Gemm& g, const DoubleMatrix& c0, std::int64_t rows, double* c) {
   double largest = 0;
-  for (std::int64_t i = 0; i < g.m; ++i)
+  for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < g.columns(); ++j) {
       const double before = g.beta != 0 ? c0.at(i, j) : 0;
       largest = std::max(largest, std::fabs(before));
@@ -109,7 +110,7 @@ double error_growth(const Gemm& gemm) {
 GemmReference::GemmReference(const Gemm& g, std::span<const double> values, std::uint64_t seed_of_inputs)
     : x(values.first(size(g.batch * g.m * g.columns()))),
       row_norms(values.subspan(x.size(), size(g.batch * g.m))),
-      col_norms(values.subspan(x.size() + row_norms.size(), size(g.batch * g.columns()))),
+      col_norms(values.subspan(x.size() + row_norms.size(), size(g.matrices_of_b() * g.columns()))),
       largest_addend(values.back()),
       seed(seed_of_inputs) {}
 
@@ -121,16 +122,18 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
   apply_scales(g, seed, number_of_scale_b(g), scales_of_b(g), b_view, b);
   const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, kNumberOfC, c_view) : std::vector<double>();
   const std::int64_t columns = g.columns();
-  std::vector<double> values(size(g.batch * (g.m * columns + g.m + columns) + 1));
+  std::vector<double> values(size(g.batch * g.m * (columns + 1) + g.matrices_of_b() * columns + 1));
   double* const row_norms = values.data() + g.batch * g.m * columns;
   double* const col_norms = row_norms + g.batch * g.m;
-  for (std::int64_t i = 0; i < g.batch; ++i) {
-    double* const c = values.data() + i * g.m * columns;
-    multiply(matrix(a, a_view, i), matrix(b, b_view, i), g.m, columns, g.k, c);
-    values.back() = std::max(values.back(), scale(g, g.beta != 0 ? matrix(c0, c_view, i) : DoubleMatrix(), c));
-    norms(a.data() + a_view.offset(i, 0, 0), g.m, a_view.row_stride, g.k, a_view.col_stride, row_norms + i * g.m);
-    norms(b.data() + b_view.offset(i, 0, 0), columns, b_view.col_stride, g.k, b_view.row_stride,
-          col_norms + i * columns);
+  for (const Product& p : products_of(g)) {
+    const std::int64_t row = p.batch * g.m + p.row;
+    double* const c = values.data() + row * columns;
+    const DoubleMatrix of_a = matrix(a, a_view, p.batch, p.row), of_b = matrix(b, b_view, p.b);
+    multiply(of_a, of_b, p.rows, columns, g.k, c);
+    const DoubleMatrix before = g.beta != 0 ? matrix(c0, c_view, p.batch, p.row) : DoubleMatrix();
+    values.back() = std::max(values.back(), scale(g, before, p.rows, c));
+    norms(of_a.data, p.rows, of_a.row_stride, g.k, of_a.col_stride, row_norms + row);
+    norms(of_b.data, columns, of_b.col_stride, g.k, of_b.row_stride, col_norms + p.b * columns);
   }
   add_bias(g, seed, values);
   return values;

@@ -53,7 +53,7 @@ namespace tune::worker {
 struct GemmReference {
   std::span<const double> x;          ///< batch x m x columns of B, row-major, tight
   std::span<const double> row_norms;  ///< batch x m: 2-norms of A's rows
-  std::span<const double> col_norms;  ///< batch x columns: 2-norms of B's columns
+  std::span<const double> col_norms;  ///< matrices of B x columns: 2-norms of B's columns
   double largest_addend = 0;          ///< |beta| max|C| before the launch + max|bias|
 
   std::uint64_t seed;  ///< of the inputs

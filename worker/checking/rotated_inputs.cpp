@@ -20,6 +20,8 @@ bool matrices_overlap(const MatrixView& view) {
   return view.batch > 1 && view.batch_stride < one.extent();
 }
 
+gpu::Groups groups_of(const Gemm& gemm) { return {gemm.group_offsets.data(), gemm.groups()}; }
+
 MatrixView bias_view(const Gemm& gemm) {
   const std::int64_t length = gemm.bias_length();
   return gemm.bias == Bias::row ? MatrixView{1, 1, length, 0, length, 1} : MatrixView{1, length, 1, 0, 1, length};
@@ -35,7 +37,7 @@ void for_each_run(const RotatedView& rotated, const Part& part) {
                  for (std::int64_t i = begin; i < end; ++i) {
                    const std::int64_t matrix = i / all.lines * all.matrix_stride, line = i % all.lines;
                    const std::int64_t to = matrix + line * all.line_stride;
-                   const std::int64_t there = line < all.moving_lines ? (line + all.skipped) % all.moving_lines : line;
+                   const std::int64_t there = gpu::rotated(line, all.skipped, all.moving_lines, all.groups);
                    const std::int64_t from = matrix + there * all.line_stride, staying = all.length - all.moving;
                    if (all.shift == 0) {
                      part(to, from, all.length);
@@ -74,6 +76,11 @@ Moving moving_in_rotations(const Gemm& gemm) {
   return {moving(gemm.m, together.rows), moving(gemm.n, together.cols), moving(gemm.k, together.depth)};
 }
 
+gpu::Change change_of(const Gemm& gemm, const Rotation& rotation) {
+  const Moving moving = moving_in_rotations(gemm);
+  return {rotation.rows, rotation.cols, moving.rows, moving.cols, nullptr, nullptr, groups_of(gemm)};
+}
+
 // Of those that share the only scale of all that move, each may go anywhere.
 Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below) {
   const Together together = together_of(gemm);
@@ -88,19 +95,22 @@ Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::i
 
 // A single column whose elements are neighbours is one line, too.
 Lines lines_of(const RotatedView& rotated) {
-  const auto& [view, rows, cols, moving_rows, moving_cols] = rotated;
-  if (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1))
-    return {view.batch, view.rows, view.cols, view.batch_stride, view.row_stride, rows, cols, moving_rows, moving_cols};
+  const auto& [view, rows, cols, moving_rows, moving_cols, groups] = rotated;
+  if (groups.count > 0 || (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1)))
+    return {view.batch, view.rows, view.cols,   view.batch_stride, view.row_stride,
+            rows,       cols,      moving_rows, moving_cols,       groups};
   return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows, moving_cols, moving_rows};
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation) {
   const auto& [rows, cols, depth] = rotation;
   const Moving moving = moving_in_rotations(gemm);
-  const RotatedView c = {view_c(gemm), rows, cols, moving.rows, moving.cols};
+  const gpu::Groups groups = groups_of(gemm);
+  const RotatedView c = {view_c(gemm), rows, cols, moving.rows, moving.cols, groups};
+  if (is_group_offsets(gemm, buffer)) return whole(gemm.groups() + 1);
   switch (buffer) {
     case kNumberOfA:
-      return {view_a(gemm), rows, depth, moving.rows, moving.depth};
+      return {view_a(gemm), rows, depth, moving.rows, moving.depth, groups};
     case kNumberOfB:
       return {view_b(gemm), depth, cols, moving.depth, moving.cols};
     case kNumberOfC:

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "checking/gpu_kernels.h"
 #include "checking/inputs.h"
 #include "checking/layout.h"
 
@@ -12,7 +13,7 @@ namespace tune::worker {
 /// are rotated by `rows`, the columns of B by `cols`, and C before the launch and the bias by both: element (i, j) of
 /// the result is what (i + rows, j + cols) is otherwise, both taken modulo the number of those that move. The columns
 /// of A and the rows of B are rotated by `depth`, which changes the order of the sum alone. Scales go with the elements
-/// that they are for.
+/// that they are for. The rows of each group are rotated among themselves.
 struct Rotation {
   std::int64_t rows = 0, cols = 0, depth = 0;
   bool operator==(const Rotation&) const = default;
@@ -28,6 +29,9 @@ Moving moving_in_rotations(const Gemm& gemm);
 /// False: custom problems, of which nothing is known, and matrices of a batch that share elements.
 bool can_be_rotated(const Problem& problem);
 
+/// What that changes, apart from signs; its groups are the problem's own.
+gpu::Change change_of(const Gemm& gemm, const Rotation& rotation);
+
 /// One at random: below(n) is a number of [0, n). Elements that share a scale stay together. Columns stay where they
 /// are with swiglu: those of one element of C are n apart.
 Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);
@@ -37,6 +41,7 @@ struct RotatedView {
   MatrixView view;
   std::int64_t rows = 0, cols = 0;
   std::int64_t moving_rows = 0, moving_cols = 0;  ///< the others, behind them, stay where they are
+  gpu::Groups groups = {};                        ///< in which rows are rotated; none: in the whole matrix
 };
 
 /// All of a buffer as it is.
@@ -49,11 +54,13 @@ struct Lines {
   std::int64_t matrix_stride = 0, line_stride = 0;
   std::int64_t skipped = 0, shift = 0;
   std::int64_t moving_lines = 0, moving = 0;
+  gpu::Groups groups = {};  ///< in which lines are skipped, instead of in all that move
 };
 
 Lines lines_of(const RotatedView& rotated);
 
-/// The view of the buffer with this number. Precondition: a resolved problem that can be rotated.
+/// The view of the buffer with this number; its groups are the problem's own. Precondition: a resolved problem that can
+/// be rotated.
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation);
 
 /// Copies the matrices from a buffer in which they are not rotated. The padding between them is left as it is.

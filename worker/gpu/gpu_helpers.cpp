@@ -28,7 +28,10 @@ static_assert(static_cast<int>(tune::Epilogue::relu) == static_cast<int>(gpu::Ep
               static_cast<int>(tune::Epilogue::swiglu) == static_cast<int>(gpu::Epilogue::swiglu));
 
 Element element(Type type) { return static_cast<Element>(type); }
-Bits key(const Content& content) { return generator::key(content.seed, content.buffer); }
+Bits key(const Content& content) {
+  return content.source == generator::Source::listed ? std::bit_cast<Bits>(content.list)
+                                                     : generator::key(content.seed, content.buffer);
+}
 Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
 
 gpu::View device_view(const MatrixView& view) {
@@ -42,7 +45,7 @@ gpu::Scales device_scales(const GpuHelpers::Operand& matrix) {
 
 gpu::Lines device_lines(const Lines& lines) {
   return {lines.matrices, lines.lines, lines.length,       lines.matrix_stride, lines.line_stride,
-          lines.skipped,  lines.shift, lines.moving_lines, lines.moving};
+          lines.skipped,  lines.shift, lines.moving_lines, lines.moving,        lines.groups};
 }
 
 /// As many as it takes for one thread each, but no more than that.

@@ -19,7 +19,8 @@ std::string compile_gpu_helpers(const std::string& arch);
 /// Where a reference process leaves that code for the measure processes, which then need no compiler.
 std::filesystem::path helpers_beside(const std::filesystem::path& reference);
 
-/// The kernels of gpu_kernels.cu, which make and judge buffers where they lie. All are launched and not waited for,
+/// The kernels of gpu_kernels.cu, which make and judge buffers where they lie; lists and groups of what they get are on
+/// the device, too. All are launched and not waited for,
 /// but for those that return something.
 class GpuHelpers {
  public:

@@ -34,6 +34,11 @@ GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::Meas
       seed_of_inputs_(request.seed),
       zero_c_(request.kernel() != nullptr && request.kernel()->zero_c),
       random_(seed) {
+  if (const auto* gemm = std::get_if<Gemm>(&verifier.problem()); gemm != nullptr && gemm->groups() > 0) {
+    const auto offsets = std::as_bytes(std::span(gemm->group_offsets));
+    offsets_ = DeviceMemory(gpu, offsets.size(), "the groups' offsets");
+    offsets_.copy_from(offsets);
+  }
   for (const Buffer& buffer : verifier.buffers())
     buffers_.push_back(guarded(buffer.name, buffer.count * size_of(buffer.type)));
   const auto cache = 2 * static_cast<std::size_t>(gpu.attribute(gpu::kL2Bytes));
@@ -126,8 +131,8 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
                      generator::key(seed_of_inputs_, number_of_residual(*gemm))};
     result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->columns());
     result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);
-    const Moving moving = moving_in_rotations(*gemm);
-    result.change = {0, 0, moving.rows, moving.cols, nullptr, nullptr};
+    result.change = change_of(*gemm, {});
+    result.change.groups.offsets = offsets_.as<const int>();
     if (varies_) result.change.by_row = by_row_.as<const double>();
     if (varies_) result.change.by_col = by_col_.as<const double>();
     return result;
@@ -170,7 +175,7 @@ void GpuMemory::lay(Place place) {
     rotation_ = draw_rotation(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
-    const auto content = verifier_.content(i);
+    const auto content = this->content(i);
     if (!content) continue;
     if (has_padding(i)) helpers_.fill(*content, address(buffers_[i]), whole(verifier_.buffers()[i].count));
     fill(i);
@@ -189,17 +194,27 @@ void GpuMemory::prepare_variation() {
   varies_ = true;
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
   by_row_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.m), "the inputs' changes");
-  by_col_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.columns()), "the inputs' changes");
+  by_col_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.matrices_of_b() * gemm.columns()), "the inputs' changes");
 }
 
 std::int64_t GpuMemory::below(std::int64_t count) {
   return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(count));
 }
 
+/// What the verifier says, with the list that is on the device.
+std::optional<Content> GpuMemory::content(std::size_t buffer) const {
+  std::optional<Content> content = verifier_.content(buffer);
+  if (content) content->list = offsets_.as<const int>();
+  return content;
+}
+
 /// The matrices of a buffer as they are rotated now; all of it, if they cannot be.
 RotatedView GpuMemory::matrices(std::size_t buffer) const {
-  if (const auto* gemm = std::get_if<Gemm>(&verifier_.problem()); gemm && can_be_rotated(*gemm))
-    return rotated_view(*gemm, buffer, rotation_);
+  if (const auto* gemm = std::get_if<Gemm>(&verifier_.problem()); gemm && can_be_rotated(*gemm)) {
+    RotatedView view = rotated_view(*gemm, buffer, rotation_);
+    view.groups.offsets = offsets_.as<const int>();
+    return view;
+  }
   return whole(verifier_.buffers()[buffer].count);
 }
 
@@ -209,7 +224,7 @@ bool GpuMemory::has_padding(std::size_t buffer) const {
 }
 
 void GpuMemory::fill(std::size_t buffer) {
-  helpers_.fill(*verifier_.content(buffer), address(buffers_[buffer]), matrices(buffer));
+  helpers_.fill(*content(buffer), address(buffers_[buffer]), matrices(buffer));
 }
 
 void GpuMemory::turn_signs(const gpu::Turns& to) {
@@ -277,7 +292,7 @@ void GpuMemory::verify_guards() const {
 }
 
 void GpuMemory::find_difference(std::size_t input) const {
-  const auto content = verifier_.content(input);
+  const auto content = this->content(input);
   const gpu::Address data = address(buffers_[input]);
   helpers_.find_difference(*content, data, matrices(input));
   if (has_padding(input))

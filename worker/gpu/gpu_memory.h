@@ -76,6 +76,7 @@ class GpuMemory {
   static std::size_t around(std::size_t size);
   Guarded guarded(const std::string& name, std::int64_t bytes) const;
   void guard(Guarded& buffer);
+  std::optional<Content> content(std::size_t buffer) const;
   RotatedView matrices(std::size_t buffer) const;
   bool has_padding(std::size_t buffer) const;
   std::size_t start() const { return kBand + (place_ == Place::first ? 0 : kShift); }
@@ -102,7 +103,8 @@ class GpuMemory {
   Place place_ = Place::first;
   std::vector<Guarded> buffers_;  ///< by number; then the workspace, if there is one
   std::vector<Output> outputs_;
-  DeviceMemory spare_;  ///< of a workspace that there is no more
+  DeviceMemory spare_;    ///< of a workspace that there is no more
+  DeviceMemory offsets_;  ///< of groups, which the kernels that judge read: none has written them
   DeviceMemory reference_, clean_, by_row_, by_col_;
   std::uint64_t reference_digest_ = 0;
   double largest_addend_ = 0;  ///< of a GEMM's reference

@@ -87,14 +87,16 @@ DeviceMemory compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, con
   const DeviceMemory b = make_matrix(gpu, helpers, content_of(g, kNumberOfB, seed), view_b(g), scale_b, scales_of_b(g));
   DeviceMemory c0;
   if (g.beta != 0) c0 = make_matrix(gpu, helpers, content_of(g, kNumberOfC, seed), view_c(g));
-  const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.batch * n;
+  const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.matrices_of_b() * n;
   DeviceMemory result(gpu, bytes(elements + rows + cols + 1), "the reference");
+  if (g.groups() > 0) result.set_bytes(0, 0, result.bytes());  // the norms of a group without rows are not computed
   const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
-  for (std::int64_t i = 0; i < g.batch; ++i) {
-    const gpu::Address a_i = a.address() + bytes(i * g.m * g.k), b_i = b.address() + bytes(i * g.k * n);
-    multiply(a_i, b_i, c + bytes(i * g.m * n), {g.m, n, g.k});
-    helpers.norms(a_i, g.m, g.k, g.k, 1, row_norms + bytes(i * g.m));
-    helpers.norms(b_i, n, 1, g.k, n, col_norms + bytes(i * n));
+  for (const Product& p : products_of(g)) {
+    const std::int64_t row = p.batch * g.m + p.row;
+    const gpu::Address of_a = a.address() + bytes(row * g.k), of_b = b.address() + bytes(p.b * g.k * n);
+    multiply(of_a, of_b, c + bytes(row * n), {p.rows, n, g.k});
+    helpers.norms(of_a, p.rows, g.k, g.k, 1, row_norms + bytes(row));
+    helpers.norms(of_b, n, 1, g.k, n, col_norms + bytes(p.b * n));
   }
   const double largest_addend = std::fabs(g.beta) * helpers.scale(c, c0.address(), elements, g.alpha, g.beta);
   result.copy_from(std::as_bytes(std::span(&largest_addend, 1)), bytes(elements + rows + cols));

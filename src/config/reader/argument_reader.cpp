@@ -45,6 +45,13 @@ std::optional<Argument> read_name(const Node& node, const ArgumentContext& conte
                                 node.text));
     return std::nullopt;
   }
+  if (context.gemm && node.text == "group_offsets") {
+    diagnostics.add(
+        node.place,
+        "launch.args names group_offsets, and the problem has no groups; give it some, such as groups: 8, or "
+        "write {optional: group_offsets}");
+    return std::nullopt;
+  }
   return read_scalar(node, Argument::Scalar::i32, read);
 }
 

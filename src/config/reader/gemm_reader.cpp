@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/yaml/fields.h"
+#include "model/routing.h"
 
 namespace tune::config {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 /// Kernels take sizes as `int`; larger ones could not be told to them.
 constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr double kMaxElements = 9e15;
+constexpr std::int64_t kMostGroups = 65536;
 
 std::string layout_text(Layout layout) { return layout == Layout::row ? "row" : "col"; }
 
@@ -27,6 +31,7 @@ struct Matrix {
   Layout layout;
   std::int64_t& ld;
   std::int64_t& stride;
+  std::int64_t count;  ///< of such matrices
 };
 
 /// The inputs' own type, or what their products are usually kept as.
@@ -51,11 +56,13 @@ std::int64_t ld_of(Scale scale, const ScaleGrid& grid) {
 
 class GemmReader {
  public:
-  GemmReader(const Node& node, Diagnostics& diagnostics)
-      : fields_(node, "gemm", {"m",        "n",    "k",          "a",    "b",        "c",        "acc",      "layout",
-                               "alpha",    "beta", "batch",      "lda",  "ldb",      "ldc",      "stride_a", "stride_b",
-                               "stride_c", "bias", "fast_accum", "init", "epilogue", "residual", "scale_a",  "scale_b"},
+  GemmReader(const Node& node, std::uint64_t seed, Diagnostics& diagnostics)
+      : fields_(node, "gemm",
+                {"m",          "n",     "k",        "a",        "b",       "c",        "acc",      "layout",   "alpha",
+                 "beta",       "batch", "lda",      "ldb",      "ldc",     "stride_a", "stride_b", "stride_c", "bias",
+                 "fast_accum", "init",  "epilogue", "residual", "scale_a", "scale_b",  "groups",   "routing"},
                 diagnostics),
+        seed_(seed),
         diagnostics_(&diagnostics) {}
 
   Gemm read() {
@@ -75,9 +82,10 @@ class GemmReader {
     read_epilogue();
     read_scale("scale_a", kScalesOfA, gemm_.scale_a);
     read_scale("scale_b", kScalesOfB, gemm_.scale_b);
-    read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a});
-    read_matrix({"b", gemm_.k, gemm_.columns(), gemm_.layout_b, gemm_.ldb, gemm_.stride_b});
-    read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c});
+    require_plain_groups();
+    read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a, gemm_.batch});
+    read_matrix({"b", gemm_.k, gemm_.columns(), gemm_.layout_b, gemm_.ldb, gemm_.stride_b, gemm_.matrices_of_b()});
+    read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c, gemm_.batch});
     return gemm_;
   }
 
@@ -154,10 +162,89 @@ class GemmReader {
   }
 
   void read_sizes() {
-    read_size(fields_.require("m"), "m", gemm_.m);
+    const Node* groups = fields_.find("groups");
+    const bool listed = groups != nullptr && groups->is_list();
+    read_size(listed ? fields_.find("m") : fields_.require("m"), "m", gemm_.m);
     read_size(fields_.require("n"), "n", gemm_.n);
     read_size(fields_.require("k"), "k", gemm_.k);
     read_size(fields_.find("batch"), "batch", gemm_.batch);
+    if (listed)
+      read_listed_groups(*groups);
+    else
+      read_drawn_groups(groups);
+  }
+
+  /// `groups: [512, 0, 37]`
+  void read_listed_groups(const Node& node) {
+    std::vector<std::int64_t> rows;
+    std::int64_t sum = 0;
+    for (const Node& item : node.items) {
+      const std::int64_t read = read_integer(item, "a group's rows", *diagnostics_).value_or(0);
+      if (read < 0 || read > kMaxSize)
+        diagnostics_->add(item.place, fmt::format("a group has {} rows; write a number from 0 to {}", read, kMaxSize));
+      rows.push_back(std::clamp<std::int64_t>(read, 0, kMaxSize));
+      sum += rows.back();
+    }
+    const Node* m = fields_.find("m");
+    if (sum < 1 || sum > kMaxSize || node.items.size() > kMostGroups)
+      diagnostics_->add(node.place, fmt::format("groups lists {} groups of {} rows together; there must be 1 to {} "
+                                                "groups, and 1 to {} rows",
+                                                node.items.size(), sum, kMostGroups, kMaxSize));
+    else if (m != nullptr && gemm_.m != sum)
+      diagnostics_->add(m->place,
+                        fmt::format("m is {}, and the rows that groups lists are {} together; leave m out, or "
+                                    "give groups a number, among which m rows are drawn",
+                                    gemm_.m, sum));
+    if (const Node* routing = fields_.find("routing"))
+      diagnostics_->add(routing->place, "routing draws the rows of groups, and groups lists them; remove one of both");
+    if (sum < 1 || sum > kMaxSize) rows = {1};
+    set_groups(rows, routing_of_list(rows));
+  }
+
+  /// `groups: 64, routing: zipf 1.0`
+  void read_drawn_groups(const Node* node) {
+    const Node* rule = fields_.find("routing");
+    const auto routing = rule == nullptr ? Routing() : parse_routing(rule->is_scalar() ? rule->text : "");
+    if (!routing)
+      diagnostics_->add(rule->place,
+                        fmt::format("routing must be even, uniform or zipf with an exponent above 0 and at "
+                                    "most 10, such as zipf 1.2, not {}",
+                                    describe(*rule)));
+    if (node == nullptr) {
+      if (rule != nullptr)
+        diagnostics_->add(rule->place, "routing draws the rows of groups, and there are none; add groups: NUMBER");
+      return;
+    }
+    const auto count = read_integer(*node, "groups", *diagnostics_);
+    if (count && (*count < 1 || *count > kMostGroups))
+      diagnostics_->add(node->place, fmt::format("groups is {}; it must be between 1 and {}, or a list of their rows",
+                                                 *count, kMostGroups));
+    const std::int64_t groups = std::clamp<std::int64_t>(count.value_or(1), 1, kMostGroups);
+    set_groups(draw_rows(routing.value_or(Routing()), gemm_.m, groups, seed_), to_text(routing.value_or(Routing())));
+  }
+
+  void set_groups(const std::vector<std::int64_t>& rows, std::string routing) {
+    gemm_.group_offsets = {0};
+    for (const std::int64_t each : rows)
+      gemm_.group_offsets.push_back(gemm_.group_offsets.back() + static_cast<std::int32_t>(each));
+    gemm_.m = gemm_.group_offsets.back();
+    gemm_.routing = std::move(routing);
+  }
+
+  /// Whoever multiplies groups has their rows one after the other.
+  void require_plain_groups() {
+    if (gemm_.groups() == 0) return;
+    const auto refuse = [&](bool is_given, const char* key, const char* why) {
+      if (is_given) diagnostics_->add(fields_.find(key)->place, why);
+    };
+    refuse(gemm_.batch != 1, "batch", "groups have one A and one C; remove batch or groups");
+    refuse(gemm_.bias != Bias::none, "bias", "groups have no bias yet; remove bias or groups");
+    refuse(gemm_.epilogue != Epilogue::none, "epilogue", "groups have no epilogue yet; remove epilogue or groups");
+    refuse(gemm_.residual, "residual", "groups have no residual yet; remove residual or groups");
+    refuse(gemm_.scale_a != Scale::none, "scale_a", "groups have no scales yet; remove scale_a or groups");
+    refuse(gemm_.scale_b != Scale::none, "scale_b", "groups have no scales yet; remove scale_b or groups");
+    refuse(gemm_.layout_a == Layout::col || gemm_.layout_c == Layout::col, "layout",
+           "groups are runs of rows of A and C, whose layout must be row");
   }
 
   Type type(std::string_view key, Type otherwise) {
@@ -209,25 +296,29 @@ class GemmReader {
     read_distance(ld, line, matrix.ld);
     const bool fits = static_cast<double>(matrix.ld) * static_cast<double>(lines) < kMaxElements;
     if (fits) read_distance(stride, extent(matrix.rows, matrix.cols, matrix.layout, matrix.ld), matrix.stride);
-    if (!fits || static_cast<double>(matrix.stride) * static_cast<double>(gemm_.batch) >= kMaxElements) {
+    if (!fits || static_cast<double>(matrix.stride) * static_cast<double>(matrix.count) >= kMaxElements) {
       diagnostics_->add(fields_.place(), fmt::format("matrix {} is too large to be addressed", matrix.name));
     }
   }
 
   Fields fields_;
+  std::uint64_t seed_;
   Diagnostics* diagnostics_;
   Gemm gemm_;
 };
 
 }  // namespace
 
-Gemm read_gemm(const Node& node, Diagnostics& diagnostics) { return GemmReader(node, diagnostics).read(); }
+Gemm read_gemm(const Node& node, std::uint64_t seed, Diagnostics& diagnostics) {
+  return GemmReader(node, seed, diagnostics).read();
+}
 
 std::map<std::string, Value> constants_of(const Gemm& gemm) {
   return {{"m", gemm.m},
           {"n", gemm.n},
           {"k", gemm.k},
           {"batch", gemm.batch},
+          {"groups", gemm.groups()},
           {"lda", gemm.lda},
           {"ldb", gemm.ldb},
           {"ldc", gemm.ldc},

@@ -86,7 +86,7 @@ void Interpreter::read_heading() {
 
 void Interpreter::read_problem_section() {
   const Node* node = top_.find("problem");
-  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
+  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_, options_.seed);
   if (node == nullptr && !plan_.kernel.empty()) {
     problem_ = assume_gemm(scope_);
     diagnostics_.add(top_.find("kernel")->place,
@@ -239,22 +239,24 @@ void Interpreter::read_launch() {
   read_reference(context);
 }
 
-/// A kernel that does not get the bias or scales cannot use them, and one for all epilogues has to be told which it is.
+/// A kernel that does not get the bias, scales or groups cannot use them, and one for all epilogues has to be told
+/// which it is.
 void Interpreter::require_epilogue() {
   const auto* gemm = std::get_if<Gemm>(&plan_.problem);
   if (gemm == nullptr || plan_.is_program() || diagnostics_.any()) return;
-  const auto require_buffer = [&](const char* name, const char* use) {
+  const auto require_buffer = [&](const char* name, const char* has, const char* use) {
     for (const Launch& launch : plan_.launches)
       for (const Argument& argument : launch.args)
         if (argument.buffer == name) return;
     diagnostics_.add(
         top_.find("launch")->place,
-        fmt::format("the problem has a {0}, and no launch has '{0}' among its args: this kernel {1}", name, use));
+        fmt::format("the problem has {1}, and no launch has '{0}' among its args: this kernel {2}", name, has, use));
   };
-  if (gemm->bias != Bias::none) require_buffer("bias", "adds none");
-  if (gemm->residual) require_buffer("residual", "adds none");
-  if (gemm->scale_a != Scale::none) require_buffer("scale_a", "multiplies by none");
-  if (gemm->scale_b != Scale::none) require_buffer("scale_b", "multiplies by none");
+  if (gemm->bias != Bias::none) require_buffer("bias", "a bias", "adds none");
+  if (gemm->residual) require_buffer("residual", "a residual", "adds none");
+  if (gemm->scale_a != Scale::none) require_buffer("scale_a", "a scale_a", "multiplies by none");
+  if (gemm->scale_b != Scale::none) require_buffer("scale_b", "a scale_b", "multiplies by none");
+  if (gemm->groups() > 0) require_buffer("group_offsets", "groups", "knows no groups");
   if (gemm->epilogue == Epilogue::none || std::ranges::count(plan_.build.defines, "epilogue") > 0) return;
   diagnostics_.add(top_.find("launch")->place,
                    fmt::format("the problem has epilogue: {}, and build.defines does not name 'epilogue', from which "

@@ -17,7 +17,7 @@ ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
 
 }  // namespace
 
-ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics) {
+ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics, std::uint64_t seed) {
   ProblemSection section;
   Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
@@ -25,7 +25,7 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
     diagnostics.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
   }
   if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
-  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
+  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, seed, diagnostics), scope);
   section.problem = read_custom(*custom, scope, section.constants, section.counts, diagnostics);
   section.reference = custom->find("reference");
   return section;
@@ -41,6 +41,7 @@ std::vector<std::string> buffer_names(const Problem& problem) {
     if (gemm->residual) names.push_back("residual");
     if (gemm->scale_a != Scale::none) names.push_back("scale_a");
     if (gemm->scale_b != Scale::none) names.push_back("scale_b");
+    if (gemm->groups() > 0) names.push_back("group_offsets");
   }
   if (const Custom* custom = std::get_if<Custom>(&problem)) {
     for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);

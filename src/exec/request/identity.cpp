@@ -162,6 +162,8 @@ std::string text_of(const Gemm& gemm) {
   fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
   fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m).add("n", gemm.n);
   if (gemm.residual) fields.add("residual", flag(true));  // as `bias`
+  if (gemm.groups() > 0)
+    fields.add("rows", list(gemm.group_offsets, [](std::int32_t end) { return std::to_string(end); }));  // likewise
   for (const auto& [name, scale] : {std::pair("scale_a", gemm.scale_a), {"scale_b", gemm.scale_b}})
     if (scale != Scale::none) fields.add(name, in_quotes(name_of(scale)));  // likewise
   fields.add("stride_a", gemm.stride_a).add("stride_b", gemm.stride_b).add("stride_c", gemm.stride_c);
@@ -299,7 +301,8 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) {
     // The GEMM above says them where they are not the default, and journals are older than these names.
-    const bool is_newer = name == "fast_accum" || name == "epilogue" || name.find("scale_") != name.npos;
+    const bool is_newer =
+        name == "fast_accum" || name == "epilogue" || name == "groups" || name.find("scale_") != name.npos;
     if (is_newer && std::holds_alternative<Gemm>(plan.problem)) continue;
     hash.add(name).add(to_text(value));
   }

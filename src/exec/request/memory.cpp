@@ -12,10 +12,11 @@ double bytes_of_problem(const Problem& problem) {
   if (const auto* gemm = std::get_if<Gemm>(&problem)) {
     const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
     const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
+    const auto matrices_of_b = static_cast<double>(gemm->matrices_of_b());
     const auto columns = static_cast<double>(gemm->columns()), matrices = gemm->residual ? 2.0 : 1.0;
-    bytes =
-        batch * (m * k * static_cast<double>(size_of(gemm->a)) + k * columns * static_cast<double>(size_of(gemm->b)) +
-                 m * (matrices * n * static_cast<double>(size_of(gemm->c)) + columns * double{sizeof(double)}));
+    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) +
+                     m * (matrices * n * static_cast<double>(size_of(gemm->c)) + columns * double{sizeof(double)})) +
+            matrices_of_b * k * columns * static_cast<double>(size_of(gemm->b));
     bytes += static_cast<double>(gemm->scales_of_a().extent() + gemm->scales_of_b().extent()) * double{sizeof(float)};
   }
   if (const auto* custom = std::get_if<Custom>(&problem))

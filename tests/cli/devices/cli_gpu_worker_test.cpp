@@ -91,6 +91,27 @@ TEST_F(GpuWorker, ScalesAreComparedOnTheDevice) {
   EXPECT_EQ(outcome("gemm_scaled_in_tiles"), "check, reported: wrong result in C");
 }
 
+// Rows are rotated within their group, and each has the norms and the turned signs of its own B.
+TEST_F(GpuWorker, GroupsAreComparedOnTheDevice) {
+  const auto outcome = [&](const std::string& kernel) {
+    sandbox_.write("gemm.cu", "extern \"C\" __global__ void " + kernel +
+                                  "(const float* A, const float* B, float* C, int m, int n, int k, const int* offsets, "
+                                  "int groups) { C[0] = P; }\n");
+    sandbox_.write("gemm.yaml",
+                   "{name: " + kernel + ", file: gemm.cu, kernel: " + kernel +
+                       ", problem: {gemm: {n: 24, k: 16, layout: {b: col}, groups: [0, 5, 1, 0, 30, 0]}}, params: {P: "
+                       "1},\nmeasure: {max_seconds: 0.1}, launch: {grid: [1], block: [16], args: [A, B, C, m, n, k, "
+                       "group_offsets, groups]}}\n");
+    const Result result = sandbox_.tune({"gemm.yaml", "--output", kernel});
+    const std::vector<wire::TrialRecord> trials = sandbox_.trials(kernel + ".jsonl");
+    return trials.empty() ? result.err : outcome_text(trials.front().trial);
+  };
+  const std::string honest = outcome("gemm_grouped");
+  if (has(honest, "no run-time compiler")) GTEST_SKIP() << honest;
+  EXPECT_EQ(honest, "measured");
+  EXPECT_EQ(outcome("gemm_grouped_in_tiles"), "check, reported: wrong result in C");
+}
+
 // One process for each spec of the sweep, and one for the finals.
 TEST_F(GpuWorker, FinalistsShareAProcess) {
   const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]", {"--tune", "--finalists", "8", "--verbose"});

@@ -204,7 +204,7 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
   EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
   EXPECT_EQ(to_text(plan.constants.at("fast_accum")), "False");
-  EXPECT_EQ(plan.constants.size(), 25u);
+  EXPECT_EQ(plan.constants.size(), 26u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {
@@ -321,8 +321,10 @@ TEST_F(Config, MistakesInEpiloguesAreSaid) {
   EXPECT_EQ(
       complaint(finishing(", residual: true", "A")),
       "gemm.yaml:5: the problem has a residual, and no launch has 'residual' among its args: this kernel adds none");
-  EXPECT_EQ(complaint(finishing("", "A, {optional: D}")),
-            "gemm.yaml:5: optional is for buffers that a gemm may have, bias, residual, scale_a, scale_b, not 'D'");
+  EXPECT_EQ(
+      complaint(finishing("", "A, {optional: D}")),
+      "gemm.yaml:5: optional is for buffers that a gemm may have, bias, residual, scale_a, scale_b, group_offsets, "
+      "not 'D'");
 }
 
 /// A kernel for fp8 with scales, for the problem `gemm: {m: 20, n: 300, k: 640, a: e4m3...}`.

@@ -1,0 +1,135 @@
+// Groups of rows that are multiplied by a matrix each: right kernels are right in every launch, and each mistake is
+// found.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checking/inputs.h"
+#include "checking/rotated_inputs.h"
+#include "kernels/groups_faults.h"
+#include "support/cpu_fixture.h"
+
+namespace tune::groups_test {
+namespace {
+
+using enum GroupsFault;
+
+/// The first and the last group, and two neighbours, have no rows, and one group has one.
+const std::vector<int> kRows = {0, 37, 1, 0, 0, 64, 8, 90, 0};
+
+struct Case {
+  GroupsFault fault = kNone;
+  std::vector<int> rows = kRows;
+  std::int64_t n = 40, k = 48;
+  Type type = Type::f32;
+  double beta = 0;
+};
+
+Gemm gemm_of(const Case& each) {
+  Gemm gemm;
+  gemm.group_offsets = {0};
+  for (const int rows : each.rows) gemm.group_offsets.push_back(gemm.group_offsets.back() + rows);
+  gemm.m = gemm.group_offsets.back();
+  gemm.n = each.n;
+  gemm.k = each.k;
+  gemm.a = gemm.b = gemm.c = gemm.acc = each.type;
+  gemm.layout_b = Layout::col;
+  gemm.beta = each.beta;
+  return worker::resolved(gemm);
+}
+
+std::string name(const Case& each) {
+  std::string text = "fault " + std::to_string(static_cast<int>(each.fault)) + ", rows";
+  for (const int rows : each.rows) text += " " + std::to_string(rows);
+  return text + ", n " + std::to_string(each.n) + ", k " + std::to_string(each.k);
+}
+
+class GroupsTest : public CpuFixture {
+ protected:
+  void SetUp() override {
+    CpuFixture::SetUp();
+    rules_.cold_cache = false;
+    rules_.min_launches = 5;
+    rules_.max_seconds = 0;
+  }
+
+  /// What becomes of a kernel with this mistake, or of that of the repository.
+  std::string outcome(const Case& each, bool of_repository = false) {
+    const Gemm gemm = gemm_of(each);
+    wire::BuildRequest build_request;
+    build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_grouped.cpp" : kernel_file("groups.cpp");
+    build_request.flags = {"-O1", "-fopenmp"};
+    build_request.defines = {{"type_a_" + std::string(to_text(each.type)), "1"}};
+    for (const auto& [name, value] :
+         {std::pair("MR", "2"), {"NR", "8"}, {"MC", "6"}, {"NC", "24"}, {"KC", "20"}, {"VL", "4"}})
+      build_request.defines.push_back({name, value});
+    build_request.problem = gemm;
+    wire::KernelLaunch launch;
+    launch.kernel = "gemm";
+    for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
+    if (!of_repository) launch.args.push_back(scalar_arg(gemm.m));
+    for (const std::int64_t size : {gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
+    launch.args.push_back(scalar_arg(of_repository ? 2 : static_cast<int>(each.fault)));  // threads, or the mistake
+    launch.args.push_back(buffer_arg("group_offsets"));
+    launch.args.push_back(scalar_arg(gemm.groups()));
+    return outcome_of(std::move(build_request), std::move(launch));
+  }
+};
+
+TEST_F(GroupsTest, RightKernelsAreRight) {
+  for (const std::vector<int>& rows : {kRows, {5}, {0, 0, 70}, {70, 0}, {1, 1, 1, 1}, std::vector<int>(300, 1)})
+    for (const Type type : {Type::f32, Type::f64})
+      for (const auto& [n, k] : {std::pair(40, 48), {1, 7}, {33, 1}}) {
+        const Case each{kNone, rows, n, k, type};
+        EXPECT_EQ(outcome(each), "right") << name(each);
+      }
+}
+
+TEST_F(GroupsTest, EveryMistakeIsFound) {
+  for (const Type type : {Type::f32, Type::f64})
+    for (const GroupsFault fault : {kWholeTiles, kEmptyGroupWritten, kNextB, kFirstBAlways, kOneBInATile, kEvenGroups,
+                                    kEmptyGroupsNotCounted, kFirstProductAlways, kFirstAAlways}) {
+      const Case each{fault, kRows, 40, 48, type};
+      EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
+    }
+  for (const GroupsFault fault : {kLastRowMissing, kLastGroupMissing})
+    EXPECT_EQ(outcome({fault}), "C was not fully written") << name({fault});
+  EXPECT_EQ(outcome({kOffsetsWritten}), "input group_offsets was overwritten at element 9");
+}
+
+/// A sum of 16384 products, of which those with the wrong matrix are few: one row of one group.
+TEST_F(GroupsTest, InLongSumsOneRowShows) {
+  const Case each{kWholeTiles, {15, 17}, 8, 16384};
+  EXPECT_EQ(outcome(each), "wrong result in C");
+  EXPECT_EQ(outcome({kNone, each.rows, each.n, each.k}), "right");
+}
+
+TEST_F(GroupsTest, RowsAreRotatedWithinTheirGroup) {
+  const Gemm gemm = gemm_of({});
+  std::vector<float> original(static_cast<std::size_t>(gemm.m * gemm.k)), rotated(original.size());
+  for (std::size_t i = 0; i < original.size(); ++i) original[i] = static_cast<float>(i);
+  const worker::RotatedView view = worker::rotated_view(gemm, worker::kNumberOfA, {50, 3, 0});
+  worker::copy_rotated(sizeof(float), view, original.data(), rotated.data());
+  const auto row_at = [&](std::int64_t row) {
+    return static_cast<std::int64_t>(rotated[static_cast<std::size_t>(row * gemm.k)]) / gemm.k;
+  };
+  for (std::int64_t group = 0; group < gemm.groups(); ++group) {
+    const std::int64_t first = gemm.group_offsets[static_cast<std::size_t>(group)],
+                       end = gemm.group_offsets[static_cast<std::size_t>(group) + 1];
+    for (std::int64_t row = first; row < end; ++row) EXPECT_EQ(row_at(row), first + (row - first + 50) % (end - first));
+  }
+  EXPECT_TRUE(worker::equals_rotated(sizeof(float), view, original.data(), rotated.data()));
+}
+
+/// The traffic is that of matrices which some row is multiplied by.
+TEST_F(GroupsTest, OnlyMatricesOfGroupsWithRowsAreRead) {
+  const Gemm gemm = gemm_of({});
+  EXPECT_EQ(gemm.bytes(), 4 * (200 * 48 + 5 * 40 * 48 + 200 * 40));
+  EXPECT_EQ(gemm.flops(), 2 * 200 * 40 * 48);
+}
+
+}  // namespace
+}  // namespace tune::groups_test
