@@ -59,19 +59,25 @@ Transpose transpose(Layout layout, Layout order) { return layout == order ? kNoT
 }  // namespace
 
 VendorGemm::VendorGemm(const Gemm& gemm, const void* a, const void* b, void* c)
-    : gemm_(require_blas(gemm)), a_(a), b_(b), c_(c), library_({"libopenblas.so.0", "libopenblas.so"}) {
+    : gemm_(require_blas(gemm)),
+      products_(products_of(gemm_)),
+      a_(a),
+      b_(b),
+      c_(c),
+      library_({"libopenblas.so.0", "libopenblas.so"}) {
   if (const auto advice = openblas_advice(describe(library_), cpu_features())) remarks_.push_back(*advice);
 }
 
 template <typename T, typename Function>
 void VendorGemm::multiply(Function* function) const {
   const Gemm& g = gemm_;
-  for (std::int64_t i = 0; i < g.batch; ++i)
+  for (const Product& p : products_)
     function(g.layout_c == Layout::row ? kRowMajor : kColMajor, transpose(g.layout_a, g.layout_c),
-             transpose(g.layout_b, g.layout_c), static_cast<int>(g.m), static_cast<int>(g.n), static_cast<int>(g.k),
-             static_cast<T>(g.alpha), static_cast<const T*>(a_) + i * g.stride_a, static_cast<int>(g.lda),
-             static_cast<const T*>(b_) + i * g.stride_b, static_cast<int>(g.ldb), static_cast<T>(g.beta),
-             static_cast<T*>(c_) + i * g.stride_c, static_cast<int>(g.ldc));
+             transpose(g.layout_b, g.layout_c), static_cast<int>(p.rows), static_cast<int>(g.n), static_cast<int>(g.k),
+             static_cast<T>(g.alpha), static_cast<const T*>(a_) + p.batch * g.stride_a + p.row * g.lda,
+             static_cast<int>(g.lda), static_cast<const T*>(b_) + p.b * g.stride_b, static_cast<int>(g.ldb),
+             static_cast<T>(g.beta), static_cast<T*>(c_) + p.batch * g.stride_c + p.row * g.ldc,
+             static_cast<int>(g.ldc));
 }
 
 void VendorGemm::launch() const {

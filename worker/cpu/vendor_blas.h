@@ -2,13 +2,14 @@
 #include <string>
 #include <vector>
 
+#include "checking/layout.h"
 #include "cpu/cpu_kernel.h"
 #include "model/problem.h"
 
 namespace tune::worker {
 
-/// OpenBLAS's own GEMM, opened at run time: f32 and f64, on as many cores as it takes by itself, a batch one after the
-/// other.
+/// OpenBLAS's own GEMM, opened at run time: f32 and f64, on as many cores as it takes by itself, a batch or groups
+/// one after the other.
 class VendorGemm {
  public:
   /// `a`, `b` and `c` are the buffers. Throws SpecFailure of the load stage if the library is absent or has no such
@@ -23,6 +24,7 @@ class VendorGemm {
   void multiply(Function* function) const;
 
   Gemm gemm_;
+  std::vector<Product> products_;
   const void* a_;
   const void* b_;
   void* c_;

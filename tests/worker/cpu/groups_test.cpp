@@ -7,8 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "checking/compare_result.h"
 #include "checking/inputs.h"
+#include "checking/reference.h"
 #include "checking/rotated_inputs.h"
+#include "cpu/vendor_blas.h"
 #include "kernels/groups_faults.h"
 #include "support/cpu_fixture.h"
 
@@ -129,6 +132,30 @@ TEST_F(GroupsTest, OnlyMatricesOfGroupsWithRowsAreRead) {
   const Gemm gemm = gemm_of({});
   EXPECT_EQ(gemm.bytes(), 4 * (200 * 48 + 5 * 40 * 48 + 200 * 40));
   EXPECT_EQ(gemm.flops(), 2 * 200 * 40 * 48);
+}
+
+/// Beside the reference, OpenBLAS multiplies each group, also with a factor and what C held before.
+TEST_F(GroupsTest, TheVendorsLibraryMultipliesEachGroup) {
+  for (const Layout layout : {Layout::col, Layout::row}) {
+    Gemm gemm = gemm_of({kNone, kRows, 40, 48, Type::f64, 0.5});
+    gemm.layout_b = layout;
+    gemm.ldb = gemm.stride_b = 0;
+    gemm.alpha = 2;
+    gemm = worker::resolved(gemm);
+    const std::vector<double> values = worker::compute_reference(gemm, 3);
+    const worker::GemmReference reference(gemm, values, 3);
+    std::vector<std::vector<double>> buffers;
+    for (std::size_t i = 0; i < 3; ++i) {
+      buffers.emplace_back(static_cast<std::size_t>(worker::buffers_of(gemm)[i].count));
+      worker::fill(worker::content_of(gemm, i, 3), buffers[i].data(), static_cast<std::int64_t>(buffers[i].size()));
+    }
+    try {
+      worker::VendorGemm(gemm, buffers[0].data(), buffers[1].data(), buffers[2].data()).launch();
+    } catch (const worker::SpecFailure& absent) {
+      GTEST_SKIP() << absent.what();
+    }
+    EXPECT_EQ(worker::compare_gemm(gemm, buffers[2].data(), reference, worker::Poison::nan).wrong, 0);
+  }
 }
 
 }  // namespace
