@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <exception>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend.h"
@@ -20,46 +24,6 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = 32 << 20;
 
 [[noreturn]] void refuse(const std::string& text) { throw SpecFailure(Stage::load, text); }
-
-blas::DataType data_type(Type type) {
-  switch (type) {
-    case Type::f64:
-      return blas::kF64;
-    case Type::f32:
-    case Type::tf32:
-      return blas::kF32;
-    case Type::f16:
-      return blas::kF16;
-    case Type::bf16:
-      return blas::kBf16;
-    case Type::e4m3:
-      return blas::kE4m3;
-    case Type::e5m2:
-      return blas::kE5m2;
-    case Type::s32:
-      return blas::kS32;
-    case Type::s8:
-      return blas::kS8;
-  }
-  return blas::kF32;
-}
-
-/// nullopt: none. f32 must stay f32, so tf32 is computed with only where both matrices are of it.
-std::optional<blas::ComputeType> compute_type(const Gemm& g) {
-  switch (g.acc) {
-    case Type::f64:
-      return blas::kComputeF64;
-    case Type::f32:
-      if ((g.a == Type::tf32) != (g.b == Type::tf32)) return std::nullopt;
-      return g.a == Type::tf32 ? blas::kComputeTf32 : blas::kComputeF32;
-    case Type::f16:
-      return blas::kComputeF16;
-    case Type::s32:
-      return blas::kComputeS32;
-    default:
-      return std::nullopt;
-  }
-}
 
 /// nullopt: the one that the library assumes.
 std::optional<std::int32_t> scale_mode(Scale scale) {
@@ -87,31 +51,38 @@ std::optional<std::int32_t> scale_mode(Scale scale) {
       name(g.layout_a), name(g.layout_b), name(g.layout_c)));
 }
 
-/// A matrix as the library sees it.
-struct Operand {
-  blas::Matrix layout = nullptr;
-  void* data = nullptr;
+/// Where the matrices of one call lie; the library's first one is B where C is of rows.
+struct Operands {
+  void *first, *second, *c;
+  void* before;  ///< what is added to the product: C itself, or the residual
 };
 
-/// What is created here is left to the end of the process, like all that a worker takes.
-class VendorBlas final : public GpuBlas {
+/// The call for a problem, or those for groups of as many rows each. What is created here is left to the end of the
+/// process, like all that a worker takes.
+class BlasCalls {
  public:
-  VendorBlas(const Gpu& gpu, const Gemm& gemm, const AddressOf& address, int most, const blas::Library& library)
-      : gemm_(resolved(gemm)), library_(library), workspace_(gpu, kWorkspaceBytes, blas::kName) {
+  /// `gemm` is resolved and has no groups; those that are given have its rows, and without any it is one call.
+  /// `workspace` outlives this.
+  BlasCalls(const Gemm& gemm, std::vector<Product> groups, const AddressOf& address, int most,
+            const blas::Library& library, const DeviceMemory& workspace)
+      : gemm_(gemm), groups_(std::move(groups)), library_(library), workspace_(workspace.address()) {
     describe();
     bind(address);
     find(most);
   }
 
-  int algorithms() const override { return static_cast<int>(algorithms_.size()); }
-  void choose(int algorithm) override { chosen_ = static_cast<std::size_t>(algorithm); }
-  void bind(const AddressOf& address) override;
-  void launch() override;
-  std::string library() const override {
+  int algorithms() const { return static_cast<int>(algorithms_.size()); }
+  void choose(int algorithm) { chosen_ = static_cast<std::size_t>(algorithm); }
+  void bind(const AddressOf& address);
+  void launch();
+  std::string library() const {
     return fmt::format("{} {} ({})", blas::kName, library_.version_text(), library_.place);
   }
 
  private:
+  Operands operands(const AddressOf& address, const Product& of) const;
+  std::uint32_t alignment(std::int64_t stride, Type type, std::int64_t Product::*number) const;
+  void require_alignments(blas::Preference preference) const;
   void check(blas::Status status) const { library_.check(status); }
   void describe();
   void describe_epilogue() const;
@@ -132,38 +103,40 @@ class VendorBlas final : public GpuBlas {
   bool transposed() const { return gemm_.layout_c == Layout::row; }
 
   Gemm gemm_;
+  std::vector<Product> groups_;
   blas::Library library_;
-  DeviceMemory workspace_;
+  gpu::Address workspace_;
   blas::Product product_ = nullptr;
-  Operand first_, second_, c_;
-  void* before_ = nullptr;          ///< what is added to the product: C itself, or the residual
+  blas::Matrix first_ = nullptr, second_ = nullptr, c_ = nullptr;
+  std::vector<Operands> calls_;
   gpu::Bits alpha_ = 0, beta_ = 0;  ///< of the accumulator's type, in the low bytes
   std::vector<blas::Algorithm> algorithms_;
   std::size_t chosen_ = 0;
 };
 
 /// The library knows columns only: a matrix of rows is the transpose of one of columns.
-blas::Matrix VendorBlas::columns(Type type, Layout layout, const MatrixView& view) const {
+blas::Matrix BlasCalls::columns(Type type, Layout layout, const MatrixView& view) const {
   const bool rows = layout == Layout::row;
   const std::int64_t height = rows ? view.cols : view.rows, width = rows ? view.rows : view.cols;
   blas::Matrix result = nullptr;
-  check(library_.make_matrix(&result, data_type(type), static_cast<std::uint64_t>(height),
+  check(library_.make_matrix(&result, blas::data_type(type), static_cast<std::uint64_t>(height),
                              static_cast<std::uint64_t>(width), rows ? view.row_stride : view.col_stride));
   set(result, blas::kBatchCount, static_cast<std::int32_t>(view.batch));
   set(result, blas::kBatchStride, view.batch_stride);
   return result;
 }
 
-void VendorBlas::describe() {
+void BlasCalls::describe() {
   const Gemm& g = gemm_;
-  const auto compute = compute_type(g);
+  const auto compute = blas::compute_type(g);
   // hipBLASLt says here already that it has no sums in f16.
-  if (!compute || library_.make_product(&product_, *compute, data_type(g.acc)) != blas::kSuccess) refuse_problem(g);
+  if (!compute || library_.make_product(&product_, *compute, blas::data_type(g.acc)) != blas::kSuccess)
+    refuse_problem(g);
   const auto operation = [&](Layout layout) { return layout == g.layout_c ? blas::kAsIs : blas::kTransposed; };
   const blas::Matrix a = columns(g.a, g.layout_a, view_a(g)), b = columns(g.b, g.layout_b, view_b(g));
-  c_.layout = columns(g.c, g.layout_c, view_c(g));
-  first_.layout = transposed() ? b : a;
-  second_.layout = transposed() ? a : b;
+  c_ = columns(g.c, g.layout_c, view_c(g));
+  first_ = transposed() ? b : a;
+  second_ = transposed() ? a : b;
   set(blas::kFirstOperation, operation(transposed() ? g.layout_b : g.layout_a));
   set(blas::kSecondOperation, operation(transposed() ? g.layout_a : g.layout_b));
   alpha_ = gpu::encode(static_cast<gpu::Element>(g.acc), g.alpha);
@@ -173,12 +146,21 @@ void VendorBlas::describe() {
   describe_scales();
 }
 
-void VendorBlas::bind(const AddressOf& address) {
+Operands BlasCalls::operands(const AddressOf& address, const Product& of) const {
+  const Gemm& g = gemm_;
+  const auto pointer = [&](const char* name, std::int64_t elements, Type type) {
+    return reinterpret_cast<void*>(address(name) + static_cast<gpu::Address>(elements * size_of(type)));
+  };
+  void *const a = pointer("A", of.row * g.lda, g.a), *const b = pointer("B", of.b * g.stride_b, g.b),
+              *const c = pointer("C", of.row * g.ldc, g.c);
+  return {transposed() ? b : a, transposed() ? a : b, c, g.residual ? pointer("residual", 0, g.c) : c};
+}
+
+void BlasCalls::bind(const AddressOf& address) {
   const auto pointer = [&](const char* name) { return reinterpret_cast<void*>(address(name)); };
-  first_.data = pointer(transposed() ? "B" : "A");
-  second_.data = pointer(transposed() ? "A" : "B");
-  c_.data = pointer("C");
-  before_ = pointer(gemm_.residual ? "residual" : "C");
+  calls_.clear();
+  for (const Product& group : groups_) calls_.push_back(operands(address, group));
+  if (groups_.empty()) calls_.push_back(operands(address, {}));
   if (gemm_.bias != Bias::none) set(blas::kBiasPointer, pointer("bias"));
   if (gemm_.scale_a != Scale::none)
     set(transposed() ? blas::kSecondScalePointer : blas::kFirstScalePointer, pointer("scale_a"));
@@ -188,7 +170,7 @@ void VendorBlas::bind(const AddressOf& address) {
 
 /// The library's gelu is that of tanh. It adds what was in C before it applies the function, and has no other place for
 /// a residual.
-void VendorBlas::describe_epilogue() const {
+void BlasCalls::describe_epilogue() const {
   const Gemm& g = gemm_;
   const bool is_plain = g.epilogue == Epilogue::none, has_bias = g.bias != Bias::none;
   if (!is_plain && g.epilogue != Epilogue::relu && g.epilogue != Epilogue::gelu_tanh)
@@ -198,11 +180,11 @@ void VendorBlas::describe_epilogue() const {
   if (has_bias) require_bias_along_columns();
   const std::uint32_t function = is_plain ? 0 : g.epilogue == Epilogue::relu ? blas::kRelu : blas::kGelu;
   if (!is_plain || has_bias) set(blas::kEpilogue, function | (has_bias ? blas::kAddBias : 0));
-  if (has_bias) set(blas::kBiasType, static_cast<std::int32_t>(data_type(g.c)));
+  if (has_bias) set(blas::kBiasType, static_cast<std::int32_t>(blas::data_type(g.c)));
 }
 
 /// The library's bias runs along its columns, which are C's rows where C is of rows.
-void VendorBlas::require_bias_along_columns() const {
+void BlasCalls::require_bias_along_columns() const {
   if ((gemm_.bias == Bias::row) != (gemm_.layout_c == Layout::row))
     refuse(fmt::format("{} has no bias of one {} for a C of {}s", blas::kName,
                        gemm_.bias == Bias::row ? "row" : "column", gemm_.layout_c == Layout::row ? "row" : "column"));
@@ -210,7 +192,7 @@ void VendorBlas::require_bias_along_columns() const {
 
 /// Their order in memory is the library's, which takes each for one scale of a whole matrix unless it is told
 /// otherwise.
-void VendorBlas::describe_scales() const {
+void BlasCalls::describe_scales() const {
   const Scale first = transposed() ? gemm_.scale_b : gemm_.scale_a,
               second = transposed() ? gemm_.scale_a : gemm_.scale_b;
   if (blas::kScalesSince.empty() && (first != Scale::none || second != Scale::none))
@@ -225,26 +207,98 @@ void VendorBlas::describe_scales() const {
   set_mode(blas::kSecondScaleMode, second);
 }
 
-void VendorBlas::find(int most) {
+void BlasCalls::find(int most) {
   blas::Preference preference = nullptr;
   check(library_.make_preference(&preference));
   const std::size_t bytes = kWorkspaceBytes;
   check(library_.set_preference(preference, blas::kMaxWorkspace, &bytes, sizeof(bytes)));
+  require_alignments(preference);
   std::vector<blas::Found> found(static_cast<std::size_t>(most));
   int count = 0;
-  const auto status = library_.find_algorithms(library_.handle, product_, first_.layout, second_.layout, c_.layout,
-                                               c_.layout, preference, most, found.data(), &count);
+  const auto status = library_.find_algorithms(library_.handle, product_, first_, second_, c_, c_, preference, most,
+                                               found.data(), &count);
   found.resize(status == blas::kSuccess ? static_cast<std::size_t>(count) : 0);
   for (const blas::Found& result : found)
     if (result.state == blas::kSuccess) algorithms_.push_back(result.algo);
   if (algorithms_.empty()) refuse_problem(gemm_);
 }
 
-void VendorBlas::launch() {
-  check(library_.multiply(library_.handle, product_, &alpha_, first_.data, first_.layout, second_.data, second_.layout,
-                          &beta_, before_, c_.layout, c_.data, c_.layout, &algorithms_[chosen_],
-                          reinterpret_cast<void*>(workspace_.address()), kWorkspaceBytes, nullptr));
+void BlasCalls::launch() {
+  for (const Operands& of : calls_)
+    check(library_.multiply(library_.handle, product_, &alpha_, of.first, first_, of.second, second_, &beta_, of.before,
+                            c_, of.c, c_, &algorithms_[chosen_], reinterpret_cast<void*>(workspace_), kWorkspaceBytes,
+                            nullptr));
 }
+
+/// Groups begin anywhere, and the library takes for granted what it is not told. Of all groups the same power of two.
+std::uint32_t BlasCalls::alignment(std::int64_t stride, Type type, std::int64_t Product::*number) const {
+  constexpr std::uint64_t kAssumed = 256;
+  std::uint64_t all = kAssumed;
+  for (const Product& group : groups_) all |= static_cast<std::uint64_t>(group.*number * stride * size_of(type));
+  return std::uint32_t{1} << std::countr_zero(all);
+}
+
+void BlasCalls::require_alignments(blas::Preference preference) const {
+  const Gemm& g = gemm_;
+  const std::uint32_t a = alignment(g.lda, g.a, &Product::row), b = alignment(g.stride_b, g.b, &Product::b),
+                      c = alignment(g.ldc, g.c, &Product::row);
+  const std::uint32_t all[] = {transposed() ? b : a, transposed() ? a : b, c, c};
+  for (std::size_t i = 0; i < blas::kAlignments.size() && !groups_.empty(); ++i)
+    check(library_.set_preference(preference, blas::kAlignments[i], &all[i], sizeof(all[i])));
+}
+
+/// What is timed: one call, or for groups of rows one for each, or one for all of them.
+class VendorBlas final : public GpuBlas {
+ public:
+  VendorBlas(const Gpu& gpu, const Gemm& given, const AddressOf& address, int most, const blas::Library& library)
+      : workspace_(gpu, kWorkspaceBytes, blas::kName) {
+    const Gemm gemm = resolved(given);
+    std::map<std::int64_t, std::vector<Product>> groups;  // by their rows
+    if (gemm.groups() == 0) groups[gemm.m];
+    if (gemm.groups() > 0)
+      for (const Product& group : products_of(gemm)) groups[group.rows].push_back(group);
+    for (auto& [rows, of_rows] : groups) {
+      Gemm one = gemm;
+      one.m = rows;
+      one.group_offsets.clear();
+      groups_ += of_rows.size();
+      calls_.push_back(std::make_unique<BlasCalls>(one, std::move(of_rows), address, most, library, workspace_));
+    }
+    if (gemm.groups() > 0 && most > 1) one_call_ = open_grouped_blas(gpu, gemm);
+    if (one_call_) one_call_->bind(address);
+  }
+
+  int algorithms() const override { return algorithms_of_calls() + (one_call_ ? 1 : 0); }
+  void choose(int algorithm) override {
+    in_one_call_ = algorithm == algorithms_of_calls();
+    for (const auto& each : calls_) each->choose(std::min(algorithm, each->algorithms() - 1));
+  }
+  void bind(const AddressOf& address) override {
+    for (const auto& each : calls_) each->bind(address);
+    if (one_call_) one_call_->bind(address);
+  }
+  void launch() override {
+    if (in_one_call_) return one_call_->launch();
+    for (const auto& each : calls_) each->launch();
+  }
+  std::string library() const override {
+    if (in_one_call_) return one_call_->library();
+    const std::string library = calls_.front()->library();
+    return groups_ == 0 ? library : fmt::format("{}, a call for each of {} groups", library, groups_);
+  }
+
+ private:
+  int algorithms_of_calls() const {
+    const auto count = [](const auto& each) { return each->algorithms(); };
+    return count(*std::ranges::max_element(calls_, {}, count));
+  }
+
+  DeviceMemory workspace_;
+  std::vector<std::unique_ptr<BlasCalls>> calls_;  ///< one for all groups of as many rows
+  std::size_t groups_ = 0;                         ///< that have rows; 0: the problem has none
+  std::unique_ptr<GroupedBlas> one_call_;          ///< null: the library has none for this
+  bool in_one_call_ = false;
+};
 
 }  // namespace
 

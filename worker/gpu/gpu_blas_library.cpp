@@ -25,6 +25,45 @@ worker::GpuLibrary take_first(std::vector<std::string>& places) try {
 
 }  // namespace
 
+DataType data_type(Type type) {
+  switch (type) {
+    case Type::f64:
+      return kF64;
+    case Type::f32:
+    case Type::tf32:
+      return kF32;
+    case Type::f16:
+      return kF16;
+    case Type::bf16:
+      return kBf16;
+    case Type::e4m3:
+      return kE4m3;
+    case Type::e5m2:
+      return kE5m2;
+    case Type::s32:
+      return kS32;
+    case Type::s8:
+      return kS8;
+  }
+  return kF32;
+}
+
+std::optional<ComputeType> compute_type(const Gemm& g) {
+  switch (g.acc) {
+    case Type::f64:
+      return kComputeF64;
+    case Type::f32:
+      if ((g.a == Type::tf32) != (g.b == Type::tf32)) return std::nullopt;
+      return g.a == Type::tf32 ? kComputeTf32 : kComputeF32;
+    case Type::f16:
+      return kComputeF16;
+    case Type::s32:
+      return kComputeS32;
+    default:
+      return std::nullopt;
+  }
+}
+
 void Library::check(Status status) const {
   const auto message = [&] { return fmt::format("{}: {}", kName, text(status)); };
   if (status == kNotSupported) throw NotSupported(message());

@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/gpu_blas_api.h"
 #include "gpu/gpu_device.h"
+#include "model/problem.h"
 
 namespace tune::blas {
 
@@ -12,6 +14,10 @@ class NotSupported : public worker::GpuError {
  public:
   using worker::GpuError::GpuError;
 };
+
+DataType data_type(Type type);
+/// nullopt: none. f32 must stay f32, so tf32 is computed with only where both matrices are of it.
+std::optional<ComputeType> compute_type(const Gemm& gemm);
 
 /// The vendor's GEMM library and its context. Opened at run time, where the driver and the compiler are looked for, and
 /// open until the process ends.

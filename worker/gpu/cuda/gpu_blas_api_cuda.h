@@ -3,6 +3,7 @@
 
 #include <cublasLt.h>
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -65,6 +66,10 @@ static_assert((kRelu | kAddBias) == CUBLASLT_EPILOGUE_RELU_BIAS && (kGelu | kAdd
 inline constexpr MatrixAttribute kBatchCount = CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT;
 inline constexpr MatrixAttribute kBatchStride = CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET;
 inline constexpr auto kMaxWorkspace = CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+// Of the matrices' addresses in bytes: of the first, the second, and C before and after.
+inline constexpr std::array kAlignments = {
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
 
 }  // namespace tune::blas
 

@@ -4,6 +4,7 @@
 // and hip/library_types.h of ROCm/hip. All of it is the same from hipBLASLt 0.10 (ROCm 6.3) to 1.2 (ROCm 7.2). Before
 // 0.6 (ROCm 6.0) the types had other numbers, before 0.10 there was no OCP fp8.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -55,6 +56,7 @@ inline constexpr std::int32_t kScaleLine = 0, kScaleOf128 = 0, kScaleOf128x128 =
 inline constexpr std::string_view kScalesSince;
 enum MatrixAttribute : int { kBatchCount = 0, kBatchStride = 1 };
 enum PreferenceAttribute : int { kMaxWorkspace = 1 };
+inline constexpr std::array<PreferenceAttribute, 0> kAlignments{};  // it asks for none
 
 extern "C" {
 Status hipblasLtCreate(Handle* handle);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "gpu/gpu_blas.h"
 #include "gpu/gpu_blas_library.h"
 
 namespace tune::blas {
@@ -29,3 +30,10 @@ std::string Library::version_text() const {
 }
 
 }  // namespace tune::blas
+
+namespace tune::worker {
+
+/// That of hipBLAS is new, and no AMD GPU has shown what it does.
+std::unique_ptr<GroupedBlas> open_grouped_blas(const Gpu& /*gpu*/, const Gemm& /*gemm*/) { return nullptr; }
+
+}  // namespace tune::worker
