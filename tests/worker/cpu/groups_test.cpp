@@ -91,6 +91,14 @@ TEST_F(GroupsTest, RightKernelsAreRight) {
       }
 }
 
+TEST_F(GroupsTest, TheKernelOfTheRepositoryIsRight) {
+  for (const std::vector<int>& rows : {kRows, {5}, {0, 0, 70}, {70, 0}, {1, 1, 1, 1}})
+    for (const auto& [n, k] : {std::pair(40, 48), {1, 7}, {131, 50}}) {
+      const Case each{kNone, rows, n, k};
+      EXPECT_EQ(outcome(each, true), "right") << name(each);
+    }
+}
+
 TEST_F(GroupsTest, EveryMistakeIsFound) {
   for (const Type type : {Type::f32, Type::f64})
     for (const GroupsFault fault : {kWholeTiles, kEmptyGroupWritten, kNextB, kFirstBAlways, kOneBInATile, kEvenGroups,
