@@ -22,6 +22,7 @@ bool is_size_of_program(const Setting& setting) {
 void set_gemm(ResultKey& key, const Gemm& gemm) {
   key.sizes = {{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}};
   if (gemm.batch != 1) key.sizes.emplace_back("batch", gemm.batch);
+  if (gemm.groups() > 0) key.sizes.emplace_back("groups", gemm.groups());
   auto& problem = key.group.problem;
   const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
   problem = {{"a", std::string(to_text(gemm.a))}, {"b", std::string(to_text(gemm.b))},
@@ -36,6 +37,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   problem["epilogue"] = to_text(gemm.epilogue);
   problem["residual"] = gemm.residual ? "true" : "false";
   for (const char* name : {"scale_a", "scale_b"}) problem[name] = scale_text(gemm, name);
+  if (gemm.groups() > 0) problem["routing"] = gemm.routing;
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
   problem["init"] = kInits[static_cast<int>(gemm.init)];
   std::erase_if(problem, [](const auto& property) {
@@ -43,14 +45,14 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
     return value != gemm_defaults().end() && value->second == property.second;
   });
   const auto distances = [&](const char* matrix, std::int64_t ld, std::int64_t stride, std::int64_t rows,
-                             std::int64_t cols, Layout order) {
+                             std::int64_t cols, Layout order, std::int64_t count) {
     if (ld != (order == Layout::row ? cols : rows)) key.sizes.emplace_back(fmt::format("ld{}", matrix), ld);
-    if (gemm.batch != 1 && stride != extent(rows, cols, order, ld))
+    if (count != 1 && stride != extent(rows, cols, order, ld))
       key.sizes.emplace_back(fmt::format("stride_{}", matrix), stride);
   };
-  distances("a", gemm.lda, gemm.stride_a, gemm.m, gemm.k, gemm.layout_a);
-  distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.columns(), gemm.layout_b);
-  distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c);
+  distances("a", gemm.lda, gemm.stride_a, gemm.m, gemm.k, gemm.layout_a, gemm.batch);
+  distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.columns(), gemm.layout_b, gemm.matrices_of_b());
+  distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c, gemm.batch);
 }
 
 bool launch_is_known(const TunedResult& result) { return result.artifact_hash.empty() || !result.code.empty(); }

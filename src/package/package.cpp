@@ -54,6 +54,8 @@ class PackageWriter {
       throw NotPackaged("a package's test computes no epilogue and no residual, so such products are not packaged");
     if (gemm_ != nullptr && (gemm_->scale_a != Scale::none || gemm_->scale_b != Scale::none))
       throw NotPackaged("a package's test knows no scales, so such products are not packaged");
+    if (gemm_ != nullptr && gemm_->groups() > 0)
+      throw NotPackaged("a package's test knows no groups of rows, so such products are not packaged");
     const std::string table = table_text(*package_, numbers_);
     set_words();
     put("src/table.cpp", table);

@@ -37,6 +37,10 @@ std::string recorded_problem(const database::ResultGroup& group, const database:
   gemm.n = database::size_of(sizes, "n").value_or(0);
   gemm.k = database::size_of(sizes, "k").value_or(0);
   gemm.batch = database::size_of(sizes, "batch").value_or(1);
+  if (const auto groups = database::size_of(sizes, "groups")) {
+    gemm.group_offsets.resize(static_cast<std::size_t>(*groups) + 1);
+    gemm.routing = text("routing");
+  }
   gemm.a = parse_type(text("a")).value_or(Type::f32);
   gemm.b = parse_type(text("b")).value_or(Type::f32);
   gemm.c = parse_type(text("c")).value_or(Type::f32);

@@ -4,6 +4,7 @@
 
 #include "commands/installation.h"
 #include "config/reader/device_file.h"
+#include "model/routing.h"
 #include "model/settings.h"
 #include "model/values/error.h"
 
@@ -28,7 +29,7 @@ Device device_named(const std::string& name, const std::string& arch, Backend ba
 std::string problem_option(const std::string& name, const std::string& value) {
   if (name == "layout_a" || name == "layout_b")
     return fmt::format("rowMajor{}={}", name.back() == 'a' ? 'A' : 'B', value == "row" ? 'T' : 'N');
-  return name == "layout_c" ? "" : fmt::format("{}={}", name, value);
+  return name == "layout_c" || (name == "routing" && is_of_list(value)) ? "" : fmt::format("{}={}", name, value);
 }
 
 }  // namespace
@@ -48,7 +49,10 @@ config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const 
     options.n = database::size_of(sizes, "n");
     options.k = database::size_of(sizes, "k");
   } else {
-    for (const auto& [name, size] : sizes) options.problem.push_back(fmt::format("{}={}", name, size));
+    const auto routing = group_.problem.find("routing");
+    const bool is_listed = routing != group_.problem.end() && is_of_list(routing->second);
+    for (const auto& [name, size] : sizes)
+      if (name != "groups" || !is_listed) options.problem.push_back(fmt::format("{}={}", name, size));
     for (const auto& [name, value] : group_.problem)
       if (std::string option = problem_option(name, value); !option.empty())
         options.problem.push_back(std::move(option));
@@ -70,7 +74,7 @@ config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
     throw Error(
         ExitCode::bad_input,
         fmt::format("{}: its problem is another one than that of the results, in layouts, factors, types, bias, "
-                    "epilogue, residual or scales",
+                    "epilogue, residual, scales or the rows of groups",
                     yamls_.front().string()));
   return loaded;
 }

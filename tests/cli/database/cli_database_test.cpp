@@ -346,5 +346,33 @@ TEST_F(DatabaseFile, ProductsWithScalesAreProblemsOfTheirOwn) {
   EXPECT_TRUE(has(look_up(words).out, "  BM: 8\n"));
 }
 
+TEST_F(DatabaseFile, EachNumberAndRoutingOfGroupsIsAProblemOfItsOwn) {
+  Best best;
+  tune({"merge", write("plain.yaml", best), "-o", "db.yaml"});
+  const auto add = [&](const std::string& groups, const std::string& params) {
+    best.types = ", groups: " + groups;
+    best.params = params;
+    std::string text = text_of(best);
+    text.replace(text.find("args: [A]"), 9, "args: [A, group_offsets]");
+    sandbox_.write("grouped.yaml", text);
+    EXPECT_EQ(tune({"merge", "grouped.yaml", "-o", "db.yaml"}).code, 0);
+  };
+  add("4", "{BM: 16}");
+  add("8", "{BM: 32}");
+  add("8, routing: zipf 1.0", "{BM: 64}");
+  add("[60, 0, 4]", "{BM: 128}");
+  const std::string database = sandbox_.read("db.yaml");
+  for (const char* part : {"groups: 4", "routing: even", "routing: zipf 1", "routing: listed 0-60 "})
+    EXPECT_TRUE(has(database, part)) << part << database;
+  const auto of = [&](const std::string& routing, const std::string& groups) {
+    Words words = {"-m", "64", "-n", "64", "-k", "64", "--device", "NVIDIA H200", "--problem", "routing=" + routing};
+    if (!groups.empty()) words.insert(words.end(), {"--size", "groups=" + groups});
+    return look_up(words).out;
+  };
+  EXPECT_TRUE(has(of("even", "4"), "  BM: 16\n"));
+  EXPECT_TRUE(has(of("even", "8"), "  BM: 32\n"));
+  EXPECT_TRUE(has(of("zipf 1", "8"), "  BM: 64\n"));
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_database_test

@@ -93,6 +93,13 @@ TEST_F(Shapes, ScalesAreEntriesOfAList) {
             "- {M: 8, N: 16, K: 32, a: e4m3, scale_a: 1x128, scale_b: 128x128, calls: 1}  # 100 %\n");
 }
 
+TEST_F(Shapes, GroupsAreEntriesOfAList) {
+  sandbox_.write("list.yaml", "- {M: 8, N: 16, K: 32, groups: 4, routing: zipf 1.2}\n");
+  EXPECT_EQ(tune({"shapes", "list.yaml"}).out,
+            "# 1 shape and 1 call; behind each shape stands its share of the operations\n"
+            "- {M: 8, N: 16, K: 32, groups: 4, routing: zipf 1.2, calls: 1}  # 100 %\n");
+}
+
 TEST_F(Shapes, LogsOfHipblasltAreRead) {
   const std::string trace =
       "[2025-02-28 11:24:46][HIPBLASLT][1862601][Trace][rocblaslt_matmul] A=0x7f667d700000 Adesc=[type=R_16BF rows=48 "

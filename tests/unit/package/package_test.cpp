@@ -615,7 +615,8 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
         "g.yaml",
         "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}" +
             epilogue + "}}\nparams: {E: 1}\nbuild: {defines: [epilogue]}\nlet: {X: \"" + let +
-            "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc, {optional: scale_a}]}\n" +
+            "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc, {optional: scale_a}, "
+            "{optional: group_offsets}]}\n" +
             more);
     package_ = {};
     add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
@@ -631,6 +632,8 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
             "a package's test computes no epilogue and no residual, so such products are not packaged");
   EXPECT_EQ(complaint("m//2", "", ", a: e4m3, scale_a: row"),
             "a package's test knows no scales, so such products are not packaged");
+  EXPECT_EQ(complaint("m//2", "", ", groups: 4"),
+            "a package's test knows no groups of rows, so such products are not packaged");
   const fs::path custom =
       folder_.write("c.yaml",
                     "name: c\nfile: c.cu\nkernel: c\nbackend: cuda\nproblem: {custom: {buffers: [{name: x, type: f32, "
