@@ -29,9 +29,9 @@ std::string Job::file_suffix() const {
   std::string suffix;
   if (shape())
     for (const Setting& setting : shape()->settings) suffix += "-" + setting.name + to_text(setting.value);
-  std::string name = model;
-  std::ranges::replace(name, ' ', '_');
-  return suffix + (name.empty() ? "" : "-" + name);
+  if (!model.empty()) suffix += "-" + model;
+  std::ranges::replace(suffix, ' ', '_');
+  return suffix;
 }
 
 }  // namespace tune::commands

@@ -1,0 +1,91 @@
+// Groups of rows through the real binary and CPU worker, with the kernel and the tuning file of the repository.
+#include <gtest/gtest.h>
+
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_groups_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class GroupsOfRows : public testing::Test {
+ protected:
+  /// With one spec.
+  Result tune(const Words& more) const {
+    Words words = {TUNE_SOURCE_DIR "/configs/gemm_grouped_cpu.yaml",
+                   "--param",
+                   "MR:2",
+                   "--param",
+                   "NR:16",
+                   "--param",
+                   "MC:12",
+                   "--param",
+                   "NC:128",
+                   "--param",
+                   "KC:256",
+                   "--param",
+                   "THREADS:1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return sandbox_.tune(words);
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(GroupsOfRows, EachNumberAndRoutingOfAListHasItsResult) {
+  sandbox_.write("list.yaml",
+                 "- {M: 64, N: 24, K: 40, groups: 4, routing: zipf 1.2}\n- {M: 64, N: 24, K: 40, groups: 80}\n");
+  const Result result = tune({"--shapes", "list.yaml", "--tune", "--no-finals", "--output", "out"});
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(sandbox_.read("out-M64-N24-K40-groups4-routingzipf_1.2.yaml"), "routing: zipf 1.2"));
+  EXPECT_TRUE(has(sandbox_.read("out-M64-N24-K40-groups80.yaml"), "groups: 80"));
+  const std::string database = sandbox_.read("out.db.yaml");
+  EXPECT_TRUE(has(database, "groups: 4}")) << database;
+  EXPECT_TRUE(has(database, "routing: zipf 1.2}")) << database;
+  EXPECT_TRUE(has(database, "groups: 80}")) << database;
+  for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) EXPECT_NE(record.trial.measurement(), nullptr);
+}
+
+/// The rows are part of what was measured: with another seed, they are other ones, which are measured.
+TEST_F(GroupsOfRows, RowsAreDrawnOnceForEachSeed) {
+  const auto timed = [&](const char* seed) {
+    const Result result = tune({"-m", "64", "-n", "24", "-k", "40", "--problem", "groups=4", "--problem",
+                                "routing=uniform", "--no-finals", "--output", "out", "--seed", seed});
+    EXPECT_EQ(result.code, 0) << result.out << result.err;
+    return sandbox_.trials("out.jsonl").size();
+  };
+  EXPECT_EQ(timed("1"), 1U);
+  EXPECT_EQ(timed("1"), 1U);
+  EXPECT_EQ(timed("2"), 2U);
+}
+
+/// An earlier result is timed with the rows of this run, which have the same routing.
+TEST_F(GroupsOfRows, AnEarlierResultOfOtherRowsIsABaseline) {
+  Words words = {"-m",        "64",
+                 "-n",        "24",
+                 "-k",        "40",
+                 "--problem", "groups=4",
+                 "--problem", "routing=uniform",
+                 "--tune",    "--output",
+                 "old",       "--finals-budget",
+                 "1s",        "--seed",
+                 "1"};
+  ASSERT_EQ(tune(words).code, 0);
+  *(words.end() - 5) = "new";
+  words.back() = "2";
+  words.insert(words.end(), {"--baseline", "old.yaml"});
+  const Result result = tune(words);
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(result.out, "x old.yaml: how many times as fast as old.yaml, in the finals")) << result.out;
+}
+
+TEST_F(GroupsOfRows, AnotherNumberOfListedRowsIsRefused) {
+  const Result result = tune({"-m", "64", "-n", "24", "-k", "40"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "-m: m is 64, and the rows that groups lists are 1024 together; leave m out"))
+      << result.err;
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_groups_test
