@@ -220,18 +220,19 @@ file: a.cu
 kernel: gemm
 problem: {gemm: {n: 256, k: 256}}
 params: {P: [1, 2]}
-launch: {grid: [1], block: [32], args: [A, B, C, group_offsets]}
+build: {defines: [groups]}
+launch: {grid: [1], block: [32], args: [A, B, C, {optional: group_offsets}]}
 )";
   std::set<std::string> builds, trials;
   const std::vector<std::string> problems = {", groups: [128, 128]", ", groups: [128, 0, 128]", ", groups: [100, 156]",
-                                             ", m: 256, groups: 2, routing: uniform"};
+                                             ", m: 256, groups: 2, routing: uniform", ", m: 256"};
   for (const std::string& more : problems) {
     std::string text = grouped;
     read(text.insert(text.find("k: 256") + 6, more));
     builds.insert(requests().build_key(spec(0)));
     trials.insert(requests().trial_id(spec(0)));
   }
-  EXPECT_EQ(builds.size(), 1u);
+  EXPECT_EQ(builds.size(), 2u) << "of groups, and of none";
   EXPECT_EQ(trials.size(), problems.size());
 }
 
