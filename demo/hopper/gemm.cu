@@ -21,6 +21,7 @@
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
 //   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales (scales.cuh); PROMOTE is 1, and BK 128
+//   groups_contiguous   groups of rows (groups.cuh), without REDUCE, scales and epilogue; clusters share A alone
 //   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:
@@ -42,6 +43,7 @@
 #error "needs -D of BM BN BK STAGES CONSUMERS SWAP PROMOTE; see the head of the file"
 #endif
 
+#include "groups.cuh"
 #include "pipe.cuh"
 #include "scales.cuh"
 #include "schedule.cuh"
@@ -55,6 +57,9 @@ namespace {
 
 #if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0 || HAS_SCALES)
 #error "swiglu needs SWAP 0, no REDUCE, no scales and a BN that is a multiple of 32"
+#endif
+#if HAS_GROUPS && (REDUCE_workspace || HAS_SCALES || HAS_EPILOGUE)
+#error "groups of rows have no REDUCE, no scales and no epilogue"
 #endif
 #define LOADS(warp) ((warp) == 1 || (HAS_SCALES && (warp) == 2))  // the second one loads scales
 #if SCHEDULE_pingpong
@@ -97,7 +102,11 @@ static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
 
+#if HAS_GROUPS
+using Tiles = GroupedSchedule<BM, BN, SWAP != 0>;
+#else
 using Tiles = Schedule<BM, BN, kSplit>;
+#endif
 using Stages = Ring<STAGES, kStageBytes>;
 
 /// What a block loads of each slice: a part of the tile's rows and columns, for all blocks of the cluster that need it.
@@ -120,7 +129,7 @@ struct Loads {
 
 /// Fills one stage with the rows and the columns (a and b, or with SWAP B and A) of the tile, together with the other
 /// blocks of the cluster. `full` counts the bytes that the others load, too.
-__device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Work& work, int slice,
+__device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Tiles::Piece& work, int slice,
                                            const Loads& loads, const Stages& ring) {
   const unsigned to_a = ring.data() + loads.first_of_a * 128;
   const unsigned to_b = ring.data() + kPartsK * kBytesA + loads.first_of_b * 128;
@@ -128,11 +137,17 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
 #pragma unroll
   for (int part = 0; part < kPartsK; ++part) {
     const int k = slice * BK + part * kWidth;
+#if HAS_GROUPS && SWAP
+    load(a, k, work.row, work.group, to_a + part * kBytesA, ring.full());
+#else
     if (loads.rows_of_a == BM)
       load(a, k, work.row, to_a + part * kBytesA, ring.full());
     else
       load_for(loads.blocks_for_a, a, k, work.row + loads.first_of_a, to_a + part * kBytesA, ring.full());
-#if IS_SWIGLU  // half of the tile's columns are of the product's first half, the others of its second
+#endif
+#if HAS_GROUPS && !SWAP
+    load(b, k, work.col, work.group, to_b + part * kBytesB, ring.full());
+#elif IS_SWIGLU  // half of the tile's columns are of the product's first half, the others of its second
     const int col = work.col / 2;
     if (loads.rows_of_b == BN) {
       load(b, k, col, to_b + part * kBytesB, ring.full());
@@ -346,6 +361,10 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
          ,
          const float* __restrict__ scale_a, const float* __restrict__ scale_b
 #endif
+#if HAS_GROUPS
+         ,
+         const int* __restrict__ offsets, int groups
+#endif
     ) {
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
@@ -363,9 +382,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     prefetch(b);
   }
   if (cluster.blocks() > 1) arrive_in_cluster();
+#if HAS_GROUPS
+  const Tiles tiles(offsets, groups, n, (k + BK - 1) / BK, group, cluster, blockIdx.x, gridDim.x);
+#else
   const Tiles tiles(SWAP ? n : m, SWAP ? m : kColumns * n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x,
                     gridDim.x);
-  Work work = tiles.at(0);
+#endif
+  Tiles::Piece work = tiles.at(0);
   // The barriers are there before anybody waits at one.
   if (cluster.blocks() > 1)
     await_cluster();
@@ -410,7 +433,11 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   } else {
     share_registers(false);
     const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
+#if HAS_GROUPS
+    Matrix to = {c, m, n, ldc};
+#else
     const Matrix to = {c, m, n, ldc};
+#endif
 #if HAS_EPILOGUE
     const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, m, n, ldc};
 #endif
@@ -449,6 +476,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #endif
       const int col = work.col / kColumns;
 #endif
+#if HAS_GROUPS
+      to.rows = work.end;
+#endif
 #if REDUCE_workspace && HAS_EPILOGUE
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4, finish);
 #elif REDUCE_workspace
@@ -458,7 +488,11 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       // code.
       const int row = work.row + first_row, barrier = kStoring + consumer;
       const unsigned stores = buffers + consumer * kStoreBytes;
+#if HAS_GROUPS  // of the rows that a warpgroup stores, some are another group's
+      int rest = ldc % 8 == 0 && (SWAP ? col + BN : row + kConsumerRows) <= work.end ? 0 : 1;
+#else
       int rest = ldc % 8;
+#endif
       if (rest == 0) store_blocks<false>(c_map, to, row, col, sums, stores, stored, barrier);
       asm volatile("" : "+r"(rest));
       if (rest != 0) store_blocks<true>(c_map, to, row, col, sums, stores, stored, barrier);

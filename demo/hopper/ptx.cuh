@@ -102,6 +102,15 @@ __device__ __forceinline__ void load(const TensorMap& map, int x, int y, unsigne
       : "memory");
 }
 
+/// From the matrix number z of several.
+__device__ __forceinline__ void load(const TensorMap& map, int x, int y, int z, unsigned to, unsigned barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];" ::
+          "r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+      : "memory");
+}
+
 /// Loads for the blocks of the cluster whose bits are set, to the same place and barrier in each.
 __device__ __forceinline__ void load_for(unsigned blocks, const TensorMap& map, int x, int y, unsigned to,
                                          unsigned barrier) {

@@ -45,6 +45,8 @@ struct Cluster {
 /// go down `group` rows of tiles before they go on to the next column.
 template <int kTileRows, int kTileCols, bool kSplit>
 struct Schedule {
+  using Piece = Work;
+
   Cluster shape;
   unsigned down, across, slices, group, parts;  // rows and columns of clusters
   unsigned cluster, clusters, rank;

@@ -16,6 +16,12 @@ using hopper::Kernel;
 
 struct Shape {
   int m, n, k, ldc;
+  std::vector<int> offsets = {};  // of groups
+
+  int matrices_of_b() const { return std::max<int>(1, static_cast<int>(offsets.size()) - 1); }
+  int matrix_of(int row) const {
+    return offsets.empty() ? 0 : static_cast<int>(std::ranges::upper_bound(offsets, row) - offsets.begin()) - 1;
+  }
 };
 struct Launch {
   int cluster_m = 1, cluster_n = 1, parts = 1, blocks = 2, group = 2, stagger = 0;
@@ -80,7 +86,8 @@ struct Product {
 
 Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, unsigned seed) {
   std::vector<unsigned char> a = operand(kernel, small_numbers(shape.m * shape.k, 1)),
-                             b = operand(kernel, small_numbers(columns_of(kernel, shape) * shape.k, 2));
+                             b = operand(kernel,
+                                         small_numbers(shape.matrices_of_b() * columns_of(kernel, shape) * shape.k, 2));
   const int element = kernel.scaled ? 1 : 2, slices = ceil_div(shape.k, 128);
   const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
                            scale_b = scales(ceil_div(shape.n, 128), slices, ceil_div(slices, 4) * 4);
@@ -109,6 +116,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.residual = residual.data();
   arguments.c = c.data();
   arguments.workspace = workspace.data();
+  arguments.offsets = shape.offsets.data();
+  arguments.groups = static_cast<int>(shape.offsets.size()) - 1;
   arguments.m = shape.m;
   arguments.n = shape.n;
   arguments.k = shape.k;
@@ -132,7 +141,8 @@ std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
   const int columns = columns_of(kernel, shape);
   const std::vector<float> bias = small_numbers(std::max(shape.m, columns), 3);
   const std::vector<float> residual = small_numbers(shape.m * shape.ldc, 4);
-  const std::vector<float> a = small_numbers(shape.m * shape.k, 1), b = small_numbers(columns * shape.k, 2);
+  const std::vector<float> a = small_numbers(shape.m * shape.k, 1),
+                           b = small_numbers(shape.matrices_of_b() * columns * shape.k, 2);
   const int slices = ceil_div(shape.k, 128);
   const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
                            scale_b = scales(ceil_div(shape.n, 128), slices, slices);
@@ -141,7 +151,8 @@ std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
     float sum = kernel.finishes ? bias[static_cast<std::size_t>(kernel.by_col ? i : j)] : 0;
     for (int k = 0; k < shape.k; ++k) {
       const float scale = scale_a[place(k / 128, i, shape.m)] * scale_b[place(j / 128, k / 128, slices)];
-      sum += a[place(i, k, shape.k)] * b[place(j, k, shape.k)] * (kernel.scaled ? scale : 1);
+      sum += a[place(i, k, shape.k)] * b[place(shape.matrix_of(i) * columns + j, k, shape.k)] *
+             (kernel.scaled ? scale : 1);
     }
     return sum;
   };
@@ -165,19 +176,31 @@ bool is_right(const Kernel& kernel, const std::vector<unsigned short>& c, const 
   });
 }
 
+/// Of several tiles for each block, and with a C whose rows the TMA cannot store. Of groups, some have no rows, one
+/// row, or less or more than a tile.
+std::vector<Shape> shapes_for(const Kernel& kernel) {
+  const int rows = kernel.swap ? kernel.bn : kernel.bm, cols = kernel.swap ? kernel.bm : kernel.bn;
+  if (!kernel.grouped)
+    return {{rows, cols, 256, cols}, {rows + 5, 2 * cols - 3, 136, 2 * cols}, {3, cols + 9, 392, cols + 11}};
+  std::vector<Shape> shapes;
+  for (const std::vector<int>& counts :
+       {std::vector{rows, rows}, {0, rows - 3, 1, 0, rows + 5, 8, 0}, {2, 0, 3}, {0, 0, 2 * rows}}) {
+    Shape& shape = shapes.emplace_back(Shape{0, cols + 8, 136, cols + 8, {0}});
+    for (const int count : counts) shape.offsets.push_back(shape.m += count);
+  }
+  return shapes;
+}
+
 class HopperKernels : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(HopperKernels, ComputeTheProduct) {
   const Kernel& kernel = hopper::kernels()[GetParam()];
-  const int rows = kernel.swap ? kernel.bn : kernel.bm, cols = kernel.swap ? kernel.bm : kernel.bn;
-  // The second has several tiles for each block, and a C whose rows the TMA cannot store.
-  const std::vector<Shape> shapes = {
-      {rows, cols, 256, cols}, {rows + 5, 2 * cols - 3, 136, 2 * cols}, {3, cols + 9, 392, cols + 11}};
   unsigned seed = 1;
-  for (const Shape& shape : shapes)
+  for (const Shape& shape : shapes_for(kernel))
     for (const auto& [cluster_m, cluster_n] : {std::pair{1, 1}, {2, 1}, {1, 2}, {2, 2}}) {
       if (kernel.bn % (8 * cluster_m) != 0) continue;
-      const int clusters = 1 + static_cast<int>(seed % 2);
+      if (kernel.grouped && (kernel.swap ? cluster_n : cluster_m) > 1) continue;   // they share A alone
+      const int clusters = 1 + static_cast<int>(seed % (kernel.grouped ? 5 : 2));  // of groups, some have no tile
       Launch launch{cluster_m, cluster_n, 1, clusters * cluster_m * cluster_n};
       launch.stagger = 2;
       if (kernel.split) launch.parts = std::min(3, ceil_div(shape.k, kernel.bk));

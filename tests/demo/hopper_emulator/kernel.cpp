@@ -28,6 +28,10 @@ void call(const tune::hopper::Kernel::Arguments& x) {
        ,
        x.scale_a, x.scale_b
 #endif
+#if HAS_GROUPS
+       ,
+       x.offsets, x.groups
+#endif
   );
 }
 
@@ -39,7 +43,7 @@ const bool is_listed = [] {
 #else
                                      false,
 #endif
-                                     IS_SWIGLU != 0, HAS_SCALES != 0, &call});
+                                     IS_SWIGLU != 0, HAS_SCALES != 0, HAS_GROUPS != 0, &call});
   return true;
 }();
 

@@ -152,6 +152,7 @@ struct Kernel {
   bool swap, tma, split;          ///< tma: C is stored through shared memory; split: blocks share tiles
   bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
   bool scaled;                    ///< multiplies e4m3 with scales, and not bf16
+  bool grouped;                   ///< multiplies groups of rows by a matrix each
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
@@ -159,6 +160,8 @@ struct Kernel {
     const float *scale_a, *scale_b;
     float* workspace;
     int m, n, k, ldc, group, parts, stagger, cluster_m, cluster_n;
+    const int* offsets;
+    int groups;
   };
   void (*call)(const Arguments&);
 };

@@ -123,6 +123,11 @@ inline void prefetch(const TensorMap&) {}
 inline void load(const TensorMap& map, int x, int y, unsigned to, unsigned barrier) {
   tune::hopper::load_box(map, x, y, to, barrier, 1U << Machine::now().block().rank);
 }
+inline void load(const TensorMap& map, int x, int y, int z, unsigned to, unsigned barrier) {
+  TensorMap matrix = map;
+  matrix.data += static_cast<std::ptrdiff_t>(z) * map.rows * map.ld * map.element;
+  tune::hopper::load_box(matrix, x, y, to, barrier, 1U << Machine::now().block().rank);
+}
 inline void load_for(unsigned blocks, const TensorMap& map, int x, int y, unsigned to, unsigned barrier) {
   tune::hopper::load_box(map, x, y, to, barrier, blocks);
 }
