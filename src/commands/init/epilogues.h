@@ -5,8 +5,8 @@
 
 namespace tune::commands {
 
-/// Removes what only products with an epilogue or scales compile: of a plain one, none of the macros `epilogue_...` and
-/// `scale_a_...` is defined.
+/// Removes what only products with an epilogue, scales or groups of rows compile: of a plain one, none of the macros
+/// `epilogue_...`, `scale_a_...` and `groups_...` is defined.
 /// What sources define by these macros, such as `HAS_BIAS`, counts in all of them.
 void leave_out_epilogues(std::vector<SourceText>& sources);
 
