@@ -137,6 +137,24 @@ TEST_F(CudaBuild, TheHopperKernelsAreBuiltOnceForAllSizesAndClusters) {
   EXPECT_EQ(builds_of({"-m", "4096", "-n", "4096", "-k", "4096"}, "2"), before);
 }
 
+// Whatever rows the groups have.
+TEST_F(CudaBuild, TheHopperKernelsForGroupsAreBuiltOnceForAllRows) {
+  const auto build_with = [&](const std::string& swap, const std::string& store, const std::string& problem) {
+    const Result result =
+        build({TUNE_SOURCE_DIR "/configs/hopper_grouped.yaml", "--max-evals", "1", "--param", swap, "--param", store,
+               "--param", "BM:128", "--param", "BN:128", "-m", "4096", "--problem", problem});
+    EXPECT_TRUE(has(result.out, "built specs: 1 (out of 1)")) << swap << ' ' << store << result.out << result.err;
+  };
+  const auto builds = [&] {
+    const auto is_artifact = [](const auto& entry) { return entry.path().extension() == ".cubin"; };
+    return std::ranges::count_if(fs::recursive_directory_iterator(sandbox_.folder()), is_artifact);
+  };
+  for (const char* problem : {"groups=8", "groups=64"})
+    for (const char* swap : {"SWAP:0", "SWAP:1"})
+      for (const char* store : {"EPILOGUE:direct", "EPILOGUE:tma"}) build_with(swap, store, problem);
+  EXPECT_EQ(builds(), 4);
+}
+
 TEST_F(CudaBuild, OfTheSameSourceTheCodeIsTheSameInEveryProcess) {
   if (version() < std::pair(12, 9)) GTEST_SKIP() << "NVRTC can be told so since 12.9";
   // The variable's name has the process in it otherwise.
