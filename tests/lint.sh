@@ -7,7 +7,8 @@ most=10
 # Clang 14 lacks what these use: structured bindings in lambdas, _Float16 on x86, names of CPU features.
 not_for_clang='/(worker/checking/rotated_inputs|worker/measuring/cache_flush|tests/worker/worker_test|tests/demo/mfma_test|tests/cli/run/cli_kill_test)\.cpp$'
 
-find src worker tests demo -name '*.cpp' -o -name '*.h' -o -name '*.cu' | xargs clang-format --dry-run --Werror
+find src worker tests demo -name '*.cpp' -o -name '*.h' -o -name '*.cu' |
+  xargs -n 100 -P "$(nproc)" clang-format --dry-run --Werror
 
 # clang does not read GCC's precompiled headers.
 cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
