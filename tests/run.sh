@@ -23,7 +23,8 @@ part "Kokkos" may_be_skipped tests/kokkos.sh build/check
 part "clusters" may_be_skipped tests/clusters.sh build/check
 part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
-part "sanitizers: tests" ctest --preset sanitized -j2
+# Tests wait as long as they compute, so that there are more at a time than cores.
+part "sanitizers: tests" ctest --preset sanitized -j4
 # Last, so that its summary closes the output.
-part "tests" ctest --preset check -j3  # many of them wait more than they compute
+part "tests" ctest --preset check -j4
 echo "all of it: $SECONDS s"
