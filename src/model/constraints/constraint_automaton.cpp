@@ -199,11 +199,18 @@ bool ConstraintAutomaton::satisfied_by(std::size_t value) {
   return satisfied();
 }
 
+/// Whether bounding what remains costs less than reading the values of the next variable would. In long sums of
+/// products of few values each, it does not.
+bool ConstraintAutomaton::foresees(std::size_t level) const {
+  return kForesight * (1 + levels_[level].steps_to_end) <= kMemory * values_[level].size();
+}
+
 /// The cost of finding the state before variable `level` is read.
 std::size_t ConstraintAutomaton::cost(std::size_t level) const {
-  if (level == levels_.size()) return kForesight;
-  const std::size_t table = level == table_from_ ? levels_[level].rest : kForesight;
-  return table * (1 + levels_[level].steps_to_end);
+  if (level == levels_.size()) return kMemory;
+  if (level == table_from_) return levels_[level].rest * (1 + levels_[level].steps_to_end);
+  const std::size_t foresight = foresees(level) ? kForesight * (1 + levels_[level].steps_to_end) : 0;
+  return kMemory * (1 + levels_[level].live.size()) + foresight;
 }
 
 /// Restores the registers that a state consists of.
@@ -230,7 +237,7 @@ std::span<const ConstraintAutomaton::Run> ConstraintAutomaton::runs(std::size_t 
 
 /// Appends the runs of `count` values of the wide level, whose bounds are those of `half`.
 void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget) {
-  budget.spend(cost(wide_));
+  budget.spend(kForesight * (1 + levels_[wide_].steps.size()));
   levels_[wide_].bounds = halves_[half];
   bound_steps(wide_);
   if (const auto met = foreseen()) return add_run(first + count, *met);
@@ -304,7 +311,7 @@ std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
     }
     return intern(level, row_.data());
   }
-  if (const auto met = foresee(level)) return *met ? kAccepts : kRejects;
+  if (const auto met = foresees(level) ? foresee(level) : std::nullopt) return *met ? kAccepts : kRejects;
   row_.clear();
   for (const std::uint32_t live : levels_[level].live) {
     const Packed packed = pack(registers_[live]);

@@ -98,6 +98,7 @@ class ConstraintAutomaton {
   void set(std::size_t level, std::size_t value);
   bool run_integers(const TermStep& step);
   void run(const TermStep& step);
+  bool foresees(std::size_t level) const;
   std::size_t cost(std::size_t level) const;
   void fill_row(std::size_t level, std::uint32_t state, std::uint32_t* next);
   bool satisfied() const;
