@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "model/constraints/variable_order.h"
 
@@ -46,20 +47,29 @@ class Analysis {
     return lists;
   }
 
+  /// The order that is estimated to be good is tried first. Estimates do not know that a sum takes few values, so the
+  /// order in which the constraints name the parameters comes second: for sums of products it is the better one.
   std::optional<DecisionDiagram> diagram(const std::vector<int>& group) const {
     std::vector<const Requirement*> requirements;
     for (const Requirement& requirement : requirements_)
       if (std::ranges::binary_search(group, terms_[requirement.term].support[0])) requirements.push_back(&requirement);
-    const std::vector<int> order = ordered(group, requirements);
+    const std::vector<int> estimated = ordered(group, requirements);
+    if (auto built = diagram(estimated, requirements)) return built;
+    const std::vector<int> named = as_named(requirements);
+    return named != estimated ? diagram(named, requirements) : std::nullopt;
+  }
+
+ private:
+  static std::size_t index(int variable) { return static_cast<std::size_t>(variable); }
+
+  std::optional<DecisionDiagram> diagram(const std::vector<int>& order,
+                                         const std::vector<const Requirement*>& requirements) const {
     std::vector<Variable> variables;
     for (const int v : order) variables.push_back({static_cast<std::uint32_t>(v), domains_[index(v)]});
     std::vector<ScopedAutomaton> automata;
     for (const Requirement* requirement : requirements) automata.push_back(scoped(*requirement, order));
     return DecisionDiagram::build(std::move(variables), std::move(automata), limits_.diagram);
   }
-
- private:
-  static std::size_t index(int variable) { return static_cast<std::size_t>(variable); }
 
   void define_slots(const Space& space) {
     const std::span<const Value> fixed = space.fixed();
@@ -157,6 +167,23 @@ class Analysis {
     }
     std::vector<int> order;
     for (const int place : order_variables(sizes, supports)) order.push_back(group[index(place)]);
+    return order;
+  }
+
+  std::vector<int> as_named(const std::vector<const Requirement*>& requirements) const {
+    std::vector<int> order, open;
+    std::set<int> seen;
+    for (const Requirement* requirement : requirements) {
+      open.push_back(requirement->term);
+      while (!open.empty()) {
+        const Term& term = terms_[open.back()];
+        const bool is_new = seen.insert(open.back()).second;
+        open.pop_back();
+        if (!is_new) continue;
+        if (term.kind == Term::Kind::variable) order.push_back(term.variable);
+        open.insert(open.end(), term.operands.rbegin(), term.operands.rend());
+      }
+    }
     return order;
   }
 

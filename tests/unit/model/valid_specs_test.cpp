@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -266,6 +267,33 @@ TEST(ValidSpecs, OfHugeDomainsAreCountedWithoutGoingThroughThem) {
   EXPECT_EQ(count({"A + B == 7000"}), 6'999);
   EXPECT_EQ(count({"A == B * 16"}), 6'250);
   EXPECT_EQ(count({"A <= 3 * B <= 2 * A"}), 75'015'000);
+}
+
+TEST(ValidSpecs, OfASumOfProductsAreCountedWhateverTheOrderOfTheParameters) {
+  const std::vector<std::vector<std::string>> values = {
+      {"17", "31", "59", "101"}, {"13", "37", "61", "97"}, {"19", "29", "53", "89"}};
+  constexpr int kProducts = 7;
+  constexpr std::int64_t kMost = 20'000;
+  const auto values_of = [&](int parameter) { return values[static_cast<std::size_t>(parameter) % values.size()]; };
+  Builder builder;
+  builder.mapping();
+  for (int i = 0; i < 2 * kProducts; ++i) builder.parameter(fmt::format("P{}", i), values_of(i));
+  std::string sum;
+  std::map<std::int64_t, std::int64_t> ways = {{0, 1}};  // how many points have each sum
+  for (int i = 0; i < kProducts; ++i) {
+    sum += fmt::format("{}P{} * P{}", i == 0 ? "" : " + ", i, i + kProducts);
+    std::map<std::int64_t, std::int64_t> longer;
+    for (const auto& [before, count] : ways)
+      for (const std::string& left : values_of(i))
+        for (const std::string& right : values_of(i + kProducts))
+          longer[before + std::stoll(left) * std::stoll(right)] += count;
+    ways = std::move(longer);
+  }
+  std::int64_t wanted = 0;
+  for (const auto& [total, count] : ways) wanted += total <= kMost ? count : 0;
+  const Space space = builder.constraint(fmt::format("{} <= {}", sum, kMost)).space();
+  EXPECT_EQ(space.product_size(), 268'435'456);
+  EXPECT_EQ(ValidSpecs(space).size(), wanted);
 }
 
 TEST(ValidSpecs, AreSampledWhereTheyCannotBeCounted) {
