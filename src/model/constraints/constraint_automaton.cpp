@@ -105,7 +105,6 @@ ConstraintAutomaton::ConstraintAutomaton(const ExpressionGraph& terms, Requireme
     wide_ = levels_.size() - 1;
     make_halves(0, values_.back().size(), 1);
   }
-  make_batch();
   start_ = present_state(0);
 }
 
@@ -116,19 +115,6 @@ void ConstraintAutomaton::make_halves(std::size_t first, std::size_t count, std:
   if (count <= kBlock) return;
   make_halves(first, count / 2, 2 * half);
   make_halves(first + count / 2, count - count / 2, 2 * half + 1);
-}
-
-void ConstraintAutomaton::make_batch() {
-  const std::size_t from = std::min(table_from_, wide_);
-  if (from >= levels_.size() || !requirement_.must_be_true || (levels_[from].rest < 8)) return;
-  std::vector<BatchEvaluator::Variable> variables;
-  std::vector<const TermStep*> steps;
-  for (std::size_t i = 0; i < levels_.size(); ++i) {
-    registers_[levels_[i].variable] = {values_[i].front(), nullptr};
-    if (i >= from) variables.push_back({levels_[i].variable, values_[i]});
-    for (const TermStep& step : levels_[i].steps) steps.push_back(&step);
-  }
-  batch_ = BatchEvaluator::make(registers_, steps, variables, root_, wide_ == from ? kBlock : levels_[from].rest);
 }
 
 void ConstraintAutomaton::compile(const ExpressionGraph& terms, std::span<const int> variables) {
@@ -247,10 +233,9 @@ void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::si
     return;
   }
   budget.spend(count * levels_[wide_].steps.size());
-  const std::int64_t* const truths = batch_ ? batch_->truths(first, count, registers_) : nullptr;
   for (std::size_t i = 0; i < count; ++i) {
-    if (truths == nullptr) set(wide_, first + i);
-    add_run(first + i + 1, truths == nullptr ? satisfied() : truths[i] != 0);
+    set(wide_, first + i);
+    add_run(first + i + 1, satisfied());
   }
 }
 
@@ -303,12 +288,7 @@ std::uint32_t ConstraintAutomaton::present_state(std::size_t level) {
   if (level == table_from_) {
     row_.assign(words_for(levels_[level].rest), 0);
     bits_ = 0;
-    const std::int64_t* const truths = batch_ ? batch_->truths(0, levels_[level].rest, registers_) : nullptr;
-    if (truths == nullptr) {
-      tabulate(level);
-    } else {
-      for (std::size_t i = 0; i < levels_[level].rest; ++i) add_bit(truths[i] != 0);
-    }
+    tabulate(level);
     return intern(level, row_.data());
   }
   if (const auto met = foresees(level) ? foresee(level) : std::nullopt) return *met ? kAccepts : kRejects;

@@ -4,10 +4,17 @@
 
 #include "model/constraints/interval_bounds.h"
 #include "model/constraints/row_set.h"
-#include "model/expression/batch_evaluator.h"
 #include "model/expression/expression_graph.h"
 
 namespace tune {
+
+/// One operation of a term that is computed step by step; registers hold the values of its parts.
+struct TermStep {
+  const Term* term;
+  std::uint32_t result;
+  std::uint32_t first, last;  ///< of the operands
+  std::vector<std::uint32_t> operands;
+};
 
 /// What is required of a term.
 struct Requirement {
@@ -87,7 +94,6 @@ class ConstraintAutomaton {
   };
 
   void restore(std::size_t level, std::uint32_t state);
-  void make_batch();
   void make_halves(std::size_t first, std::size_t count, std::size_t half);
   void add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget);
   void add_run(std::size_t end, bool holds);
@@ -120,7 +126,6 @@ class ConstraintAutomaton {
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;
   std::uint32_t start_ = kRejects;
-  std::optional<BatchEvaluator> batch_;    ///< of the table, or of the wide level
   std::size_t wide_ = SIZE_MAX;            ///< the last level, if it has many values
   std::vector<Bounds> halves_;             ///< bounds of its values, of their halves, and so on, in heap order
   std::vector<std::vector<Run>> runs_of_;  ///< per state of that level; empty: not asked for yet
