@@ -11,12 +11,10 @@ namespace {
 
 constexpr std::size_t kWordBits = 32;
 constexpr std::size_t kComputedWords = 5;
-/// Ranges of up to this many values are enumerated rather than bisected.
-constexpr std::size_t kBlock = 256;
 /// The cost of bounding one operation, in operations.
 constexpr std::size_t kForesight = 32;
-/// The cost of storing a state, in the same unit.
-constexpr std::size_t kMemory = 16;
+/// The cost of storing a state, of storing where a value leads, and of computing whether the last value is accepted.
+constexpr std::size_t kMemory = 16, kEntry = 8, kLast = 6;
 
 using Packed = std::array<std::uint32_t, kComputedWords>;
 
@@ -101,20 +99,7 @@ ConstraintAutomaton::ConstraintAutomaton(const ExpressionGraph& terms, Requireme
     const bool table = i >= table_from_;
     levels_[i].states = RowSet(table ? words_for(levels_[i].rest) : kComputedWords * levels_[i].live.size());
   }
-  if (table_from_ == levels_.size() && values_.back().size() > limits.wide) {
-    wide_ = levels_.size() - 1;
-    make_halves(0, values_.back().size(), 1);
-  }
   start_ = present_state(0);
-}
-
-/// Computes the bounds of `count` values of the wide level, and of their halves.
-void ConstraintAutomaton::make_halves(std::size_t first, std::size_t count, std::size_t half) {
-  if (halves_.size() <= half) halves_.resize(half + 1);
-  halves_[half] = Bounds::of(std::span(values_[wide_]).subspan(first, count));
-  if (count <= kBlock) return;
-  make_halves(first, count / 2, 2 * half);
-  make_halves(first + count / 2, count - count / 2, 2 * half + 1);
 }
 
 void ConstraintAutomaton::compile(const ExpressionGraph& terms, std::span<const int> variables) {
@@ -163,7 +148,7 @@ const std::uint32_t* ConstraintAutomaton::row(std::size_t level, std::uint32_t s
   const std::size_t count = values_[level].size();
   const std::size_t first = (state - 2) * count;
   if (here.next.size() < first + count) {
-    budget.spend(kMemory * (here.states.size() * count - here.next.size()));
+    budget.spend(kEntry * (here.states.size() * count - here.next.size()));
     here.next.resize(here.states.size() * count, kUnknown);
   }
   std::uint32_t* const next = here.next.data() + first;
@@ -193,7 +178,7 @@ bool ConstraintAutomaton::foresees(std::size_t level) const {
 
 /// The cost of finding the state before variable `level` is read.
 std::size_t ConstraintAutomaton::cost(std::size_t level) const {
-  if (level == levels_.size()) return kMemory;
+  if (level == levels_.size()) return kLast;
   if (level == table_from_) return levels_[level].rest * (1 + levels_[level].steps_to_end);
   const std::size_t foresight = foresees(level) ? kForesight * (1 + levels_[level].steps_to_end) : 0;
   return kMemory * (1 + levels_[level].live.size()) + foresight;
@@ -204,45 +189,6 @@ void ConstraintAutomaton::restore(std::size_t level, std::uint32_t state) {
   const Level& here = levels_[level];
   const std::uint32_t* const words = here.states.at(state - 2);
   for (std::size_t i = 0; i < here.live.size(); ++i) registers_[here.live[i]] = unpack(words + kComputedWords * i);
-}
-
-std::span<const ConstraintAutomaton::Run> ConstraintAutomaton::runs(std::size_t level, std::uint32_t state,
-                                                                    WorkBudget& budget) {
-  if (runs_of_.size() <= state) runs_of_.resize(levels_[level].states.size() + 2);
-  std::vector<Run>& known = runs_of_[state];
-  if (!known.empty()) return known;
-  restore(level, state);
-  know_bounds(level);
-  runs_.clear();
-  add_runs(0, values_[level].size(), 1, budget);
-  levels_[wide_].bounds = halves_[1];
-  budget.spend(kMemory * runs_.size());
-  known.assign(runs_.begin(), runs_.end());
-  return known;
-}
-
-/// Appends the runs of `count` values of the wide level, whose bounds are those of `half`.
-void ConstraintAutomaton::add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget) {
-  budget.spend(kForesight * (1 + levels_[wide_].steps.size()));
-  levels_[wide_].bounds = halves_[half];
-  bound_steps(wide_);
-  if (const auto met = foreseen()) return add_run(first + count, *met);
-  if (count > kBlock) {
-    add_runs(first, count / 2, 2 * half, budget);
-    add_runs(first + count / 2, count - count / 2, 2 * half + 1, budget);
-    return;
-  }
-  budget.spend(count * levels_[wide_].steps.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    set(wide_, first + i);
-    add_run(first + i + 1, satisfied());
-  }
-}
-
-void ConstraintAutomaton::add_run(std::size_t end, bool holds) {
-  const std::uint32_t state = holds ? kAccepts : kRejects;
-  if (runs_.empty() || runs_.back().state != state) runs_.push_back({0, state});
-  runs_.back().end = static_cast<std::uint32_t>(end);
 }
 
 /// Assigns the variable and computes every step that has become possible.

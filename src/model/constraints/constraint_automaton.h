@@ -25,7 +25,7 @@ struct Requirement {
 /// How much may still be computed, roughly in operations.
 struct WorkBudget {
   struct Exhausted {};
-  std::int64_t left = std::int64_t{1} << 29;
+  std::int64_t left = std::int64_t{1} << 28;
   /// Throws Exhausted.
   void spend(std::size_t operations) {
     left -= static_cast<std::int64_t>(operations);
@@ -38,25 +38,16 @@ struct WorkBudget {
 struct TableLimits {
   std::size_t rest = 32;     ///< the largest number of rows after some variables are assigned
   std::size_t whole = 8192;  ///< the same before the first variable is assigned
-  std::size_t wide = 64;     ///< a last variable with more values than this is treated in runs of values
 };
 
 /// A requirement as an automaton that reads the values of its variables one after the other. Partial assignments after
 /// which the same remains to be decided share a state, as far as this is recognised, so that there are few states even
-/// for many assignments. States are computed when they are first asked for. A last variable with many values is not
-/// enumerated: bisection with interval bounds finds the runs of values for which the requirement is met everywhere or
-/// nowhere.
+/// for many assignments. States are computed when they are first asked for.
 class ConstraintAutomaton {
  public:
   static constexpr std::uint32_t kRejects = 0;  ///< whatever values follow
   static constexpr std::uint32_t kAccepts = 1;
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
-
-  /// The values [end of the previous run, end) of a variable lead to the same state.
-  struct Run {
-    std::uint32_t end;
-    std::uint32_t state;
-  };
 
   /// `variables` are those of the term's support, in the order in which they are read; `values[i]` are the values that
   /// variables[i] may have. `terms` and the texts of values must outlive this.
@@ -65,16 +56,11 @@ class ConstraintAutomaton {
 
   std::uint32_t start() const { return start_; }
 
-  /// Whether runs() is to be called for this level; otherwise row() is.
-  bool is_wide(std::size_t level) const { return level == wide_; }
-
   /// The states after each value of variable `level`; kUnknown where follow() was not called yet. Precondition:
   /// `state` is of this level, and neither kRejects nor kAccepts. Valid until the next call for the level.
   const std::uint32_t* row(std::size_t level, std::uint32_t state, WorkBudget& budget);
   /// Computes an unknown entry of the row: the state after values[level][value].
   std::uint32_t follow(std::size_t level, std::uint32_t state, std::size_t value, WorkBudget& budget);
-  /// The states after all values, as ascending runs. The precondition is that of row().
-  std::span<const Run> runs(std::size_t level, std::uint32_t state, WorkBudget& budget);
   /// Precondition: there is one variable.
   bool satisfied_by(std::size_t value);
   /// Whether rows of this level come from a truth table, which costs little.
@@ -94,9 +80,6 @@ class ConstraintAutomaton {
   };
 
   void restore(std::size_t level, std::uint32_t state);
-  void make_halves(std::size_t first, std::size_t count, std::size_t half);
-  void add_runs(std::size_t first, std::size_t count, std::size_t half, WorkBudget& budget);
-  void add_run(std::size_t end, bool holds);
   void know_bounds(std::size_t level);
   void bound_steps(std::size_t level);
   std::optional<bool> foreseen() const;
@@ -126,10 +109,6 @@ class ConstraintAutomaton {
   std::vector<std::uint32_t> row_;
   std::size_t bits_ = 0;
   std::uint32_t start_ = kRejects;
-  std::size_t wide_ = SIZE_MAX;            ///< the last level, if it has many values
-  std::vector<Bounds> halves_;             ///< bounds of its values, of their halves, and so on, in heap order
-  std::vector<std::vector<Run>> runs_of_;  ///< per state of that level; empty: not asked for yet
-  std::vector<Run> runs_;                  ///< the ones that are being computed
 };
 
 }  // namespace tune

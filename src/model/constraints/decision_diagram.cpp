@@ -31,8 +31,7 @@ class DecisionDiagram::Builder {
     std::ptrdiff_t from;  ///< where its state stands among those of a node; -1: this is its first variable
     std::ptrdiff_t to;    ///< the same for a node of the next layer; -1: this is its last variable
     std::uint32_t state;
-    const std::uint32_t* next;            ///< the states after each value, or else
-    const ConstraintAutomaton::Run* run;  ///< the states after the present run of values and the later ones
+    const std::uint32_t* next;  ///< the states after each value
   };
   struct Carried {
     std::size_t from, to;
@@ -49,8 +48,7 @@ class DecisionDiagram::Builder {
       const bool stays_open = scoped.scope.front() <= level && scoped.scope.back() > level;
       const auto to = stays_open ? static_cast<std::ptrdiff_t>(open.size()) : -1;
       if (here != scoped.scope.end()) {
-        transitions_.push_back(
-            {&scoped, static_cast<std::size_t>(here - scoped.scope.begin()), from, to, 0, nullptr, nullptr});
+        transitions_.push_back({&scoped, static_cast<std::size_t>(here - scoped.scope.begin()), from, to, 0, nullptr});
       } else if (stays_open) {
         carried_.push_back({static_cast<std::size_t>(from), static_cast<std::size_t>(to)});
       }
@@ -77,14 +75,13 @@ class DecisionDiagram::Builder {
         start(transition, transition.from < 0 ? transition.scoped->automaton.start() : states[transition.from]);
       const std::size_t first_edge = layer.edges.size();
       budget_.spend(digits.size() / 8 + 1);
-      for (std::uint32_t value = 0, end = 0; value < digits.size(); value = end) {
-        end = static_cast<std::uint32_t>(digits.size());
-        if (!step(value, end)) continue;
+      for (std::uint32_t value = 0; value < digits.size(); ++value) {
+        if (!step(value)) continue;
         const std::uint32_t to = next.intern(row_.data());
         if (layer.edges.size() > first_edge && extends(layer.edges.back(), value, to)) {
-          layer.edges.back().count += end - value;
+          ++layer.edges.back().count;
         } else {
-          layer.edges.push_back({value, end - value, to});
+          layer.edges.push_back({value, 1, to});
         }
       }
       layer.begin.push_back(static_cast<std::uint32_t>(layer.edges.size()));
@@ -103,38 +100,24 @@ class DecisionDiagram::Builder {
   void start(Transition& transition, std::uint32_t state) {
     transition.state = state;
     if (state == ConstraintAutomaton::kAccepts) return;
-    ConstraintAutomaton& automaton = transition.scoped->automaton;
-    if (automaton.is_wide(transition.level)) {
-      transition.run = automaton.runs(transition.level, state, budget_).data();
-    } else {
-      transition.next = automaton.row(transition.level, state, budget_);
-    }
+    transition.next = transition.scoped->automaton.row(transition.level, state, budget_);
   }
 
-  /// Writes the states after a value; false if an automaton rejects it. `end` is lowered to the first value after which
-  /// the answer may be another.
-  bool step(std::uint32_t value, std::uint32_t& end) {
-    for (Transition& transition : transitions_) {
-      const std::uint32_t state = state_after(transition, value, end);
+  /// Writes the states after a value; false if an automaton rejects it.
+  bool step(std::uint32_t value) {
+    for (const Transition& transition : transitions_) {
+      const std::uint32_t state = state_after(transition, value);
       if (state == ConstraintAutomaton::kRejects) return false;
       if (transition.to >= 0) row_[static_cast<std::size_t>(transition.to)] = state;
     }
     return true;
   }
 
-  std::uint32_t state_after(Transition& transition, std::uint32_t value, std::uint32_t& end) {
+  std::uint32_t state_after(const Transition& transition, std::uint32_t value) {
     if (transition.state == ConstraintAutomaton::kAccepts) return ConstraintAutomaton::kAccepts;
-    ConstraintAutomaton& automaton = transition.scoped->automaton;
-    if (automaton.is_wide(transition.level)) {
-      while (transition.run->end <= value) ++transition.run;
-      end = transition.run->state == ConstraintAutomaton::kRejects ? transition.run->end
-                                                                   : std::min(end, transition.run->end);
-      return transition.run->state;
-    }
-    end = value + 1;
     const std::uint32_t state = transition.next[value];
-    return state == ConstraintAutomaton::kUnknown ? automaton.follow(transition.level, transition.state, value, budget_)
-                                                  : state;
+    if (state != ConstraintAutomaton::kUnknown) return state;
+    return transition.scoped->automaton.follow(transition.level, transition.state, value, budget_);
   }
 
   DecisionDiagram& diagram_;

@@ -213,9 +213,8 @@ TEST(ValidSpecs, AreThoseOfEveryRandomSpaceLookedUpPointByPoint) {
     // Without tables states are values of parts of expressions, and what ranges foresee.
     for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
       for (const std::size_t rest : {0, 1, 4}) {
-        const std::size_t wide = rest == 4 ? 64 : 0;
         const DiagramProduct points(space, space.mappings()[i], all_values(space.mappings()[i]), nullptr,
-                                    {.diagram = {}, .tables = {.rest = rest, .whole = rest, .wide = wide}});
+                                    {.diagram = {}, .tables = {.rest = rest, .whole = rest}});
         expect_exactly(points, i, wanted);
       }
     }
@@ -232,41 +231,21 @@ TEST(ValidSpecs, AreThoseOfEveryRandomSpaceLookedUpPointByPoint) {
   EXPECT_GT(pruned, 10'000);
 }
 
-TEST(ValidSpecs, OfManyValuesAreThoseLookedUpPointByPoint) {
-  std::int64_t valid = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Random random(seed);
+TEST(ValidSpecs, OfThousandsOfValuesAreCounted) {
+  const auto expect = [](const std::vector<std::string>& constraints, auto holds) {
     Builder builder;
-    builder.mapping().numbers("A", static_cast<int>(random.below(40)) - 20, 50).numbers("B", 0, 290);
-    if (random.below(2) == 0) builder.parameter("C", {"1", "0.5", "16"});
-    Writer writer(random, {"A", "B", "A", "B"});
-    for (std::uint64_t i = 1 + random.below(3); i > 0; --i)
-      builder.constraint(writer.condition(static_cast<int>(random.below(3))));
-    if (random.below(3) == 0) builder.constraint("B % (abs(A) + 1) == 0");
-    const Space space = builder.space();
-    const auto wanted = valid_by_lookup(space);
-    valid += static_cast<std::int64_t>(wanted.size());
-    expect_exactly(ValidSpecs(space), wanted);
-    if (testing::Test::HasFailure()) {
-      for (const Constraint& constraint : space.mappings()[0].constraints) fmt::print("{}\n", constraint.reason);
-      FAIL() << "seed " << seed;
-    }
-  }
-  EXPECT_GT(valid, 100'000);
-}
-
-TEST(ValidSpecs, OfHugeDomainsAreCountedWithoutGoingThroughThem) {
-  const auto count = [](const std::vector<std::string>& constraints) {
-    Builder builder;
-    builder.mapping().numbers("A", 1, 100'000).numbers("B", 1, 10'000);
+    builder.mapping().numbers("A", 1, 2000).numbers("B", 1, 1000);
     for (const std::string& constraint : constraints) builder.constraint(constraint);
-    return ValidSpecs(builder.space()).size();
+    std::int64_t wanted = 0;
+    for (int a = 1; a <= 2000; ++a)
+      for (int b = 1; b <= 1000; ++b) wanted += holds(a, b) ? 1 : 0;
+    EXPECT_EQ(ValidSpecs(builder.space()).size(), wanted) << constraints[0];
   };
-  EXPECT_EQ(count({"A > B", "B > A"}), 0);
-  EXPECT_EQ(count({"A > B"}), 949'995'000);
-  EXPECT_EQ(count({"A + B == 7000"}), 6'999);
-  EXPECT_EQ(count({"A == B * 16"}), 6'250);
-  EXPECT_EQ(count({"A <= 3 * B <= 2 * A"}), 75'015'000);
+  expect({"A > B", "B > A"}, [](int, int) { return false; });
+  expect({"A > B"}, [](int a, int b) { return a > b; });
+  expect({"A + B == 700"}, [](int a, int b) { return a + b == 700; });
+  expect({"A % B == 0"}, [](int a, int b) { return a % b == 0; });
+  expect({"A <= 3 * B <= 2 * A"}, [](int a, int b) { return a <= 3 * b && 3 * b <= 2 * a; });
 }
 
 TEST(ValidSpecs, OfASumOfProductsAreCountedWhateverTheOrderOfTheParameters) {
