@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/constraints/branch_and_prune.h"
 #include "model/constraints/diagram_product.h"
 #include "model/values/random.h"
 
@@ -11,9 +10,6 @@ namespace tune {
 namespace {
 
 constexpr int kDraws = 300'000;
-/// If the draws find fewer, branch and prune looks for this many.
-constexpr std::size_t kFew = 1000;
-constexpr std::int64_t kBranchAndPruneBudget = 30'000'000;
 /// A constraint that takes more than this is left to the draws to check.
 constexpr DiagramProduct::Limits kLimits = {.diagram = {.edges = 1'000'000, .budget = {1 << 25}}, .tables = {}};
 
@@ -36,29 +32,6 @@ DiagramProduct relaxed(const Space& space, const Space::Mapping& mapping, const 
     }
   }
   return solved;
-}
-
-/// Adds points of one mapping after the other until there are kFew.
-void add_by_branch_and_prune(const Space& space, const std::vector<Restriction>& restrictions, std::size_t wanted,
-                             Random& random, std::vector<Space::Point>& found) {
-  std::vector<BranchAndPrune> mappings;
-  for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
-    const Space::Mapping& mapping = space.mappings()[i];
-    if (has_names(mapping, restrictions)) mappings.emplace_back(space, i, domains_of(mapping, restrictions));
-  }
-  WorkBudget budget{kBranchAndPruneBudget};
-  try {
-    // A mapping with few points yields the same ones again and again.
-    for (std::size_t tries = 0; tries < kFew && found.size() < std::min(wanted, kFew) && !mappings.empty(); ++tries) {
-      const std::size_t turn = tries % mappings.size();
-      if (auto point = mappings[turn].find(random, budget)) {
-        found.push_back(std::move(*point));
-      } else {
-        mappings.erase(mappings.begin() + static_cast<std::ptrdiff_t>(turn));
-      }
-    }
-  } catch (const WorkBudget::Exhausted&) {
-  }
 }
 
 bool is_valid(const Space& space, const Space::Point& point) {
@@ -90,7 +63,6 @@ std::vector<Space::Point> sample_points(const Space& space, const std::vector<Re
     part.points.at(part.points.size() - (part.end - index), point.digits);
     if (is_valid(space, point)) found.push_back(std::move(point));
   }
-  if (found.size() < kFew) add_by_branch_and_prune(space, restrictions, wanted, random, found);
   return found;
 }
 
