@@ -11,8 +11,9 @@ std::string named(const std::string& label) { return label.starts_with("baseline
 
 }  // namespace
 
-void Notices::specs_are_sampled(std::int64_t count) {
-  said(fmt::format("the valid specs could not be counted; the search draws from {} random ones", count));
+void Notices::specs_are_sampled(const std::string& count, std::int64_t drawn) {
+  said(fmt::format("the valid specs could not be counted, there are {}; the search draws from {} random ones", count,
+                   drawn));
 }
 
 void Notices::default_is_pruned(const std::string& reason) { said("default is pruned: " + reason); }

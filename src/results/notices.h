@@ -22,7 +22,7 @@ class Notices {
   void said(std::span<const std::string> texts) { texts_.insert(texts_.end(), texts.begin(), texts.end()); }
 
   // The grid.
-  void specs_are_sampled(std::int64_t count);
+  void specs_are_sampled(const std::string& count, std::int64_t drawn);
   void default_is_pruned(const std::string& reason);
   void default_is_not_among_the_specs();
   void default_fits_no_spec();

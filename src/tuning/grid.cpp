@@ -17,8 +17,6 @@ namespace {
 constexpr std::int64_t kUnboundedSpecs = 1'000'000;
 /// Up to this many specs that have the values of `default:` the first is looked for.
 constexpr std::int64_t kMostDefaults = 100'000;
-/// A search in a sample has no use for more.
-constexpr std::size_t kSampled = 20'000;
 constexpr std::size_t kMostListed = 12;  // values in a message
 
 /// The points that the filters keep, as a grid of its own, in which they have other numbers.
@@ -52,13 +50,18 @@ std::vector<GridScan::Pruned> scan(const Space& space, const std::vector<Restric
 
 /// The valid specs, or a sample, and why it is one.
 ValidSpecs specs_of(const Space& space, const std::vector<Restriction>& wanted, bool may_sample,
-                    std::optional<TooEntangled>& uncounted) {
+                    std::optional<Grid::Uncounted>& uncounted) {
   try {
     return ValidSpecs(space, wanted);
   } catch (const TooEntangled& error) {
-    if (!may_sample) throw;
-    uncounted = error;
-    return {space, sample_points(space, wanted, kSampled)};
+    SpecSample sample = sample_specs(space, wanted);
+    if (!may_sample)
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}; a random sample says that there are {}; narrow them with --param, or "
+                              "search a random sample of them with --max-evals N or --time-budget T",
+                              error.what(), sample.count_text()));
+    uncounted = {error.what(), sample.count_text()};
+    return {space, std::move(sample.points)};
   }
 }
 
@@ -67,7 +70,7 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
   if (plan.default_settings.empty()) return std::nullopt;
   for (const Setting& setting : plan.default_settings)
     wanted.push_back({setting.name, [&setting](const Value& value) { return same(value, setting.value); }});
-  std::optional<TooEntangled> uncounted;
+  std::optional<Grid::Uncounted> uncounted;
   const ValidSpecs specs = specs_of(plan.space, wanted, true, uncounted);
   if (specs.size() == 0) return std::nullopt;
   ValidSpecs::Point first = specs.at(0);
@@ -202,10 +205,10 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
   std::optional<Grid> grid(std::in_place, plan, filters, rules.may_sample);
   if (rules.one_spec) return grid;
   if (grid->uncounted && grid->specs.size() == 0)
-    throw Error(ExitCode::bad_input, grid->uncounted->cause +
+    throw Error(ExitCode::bad_input, grid->uncounted->why +
                                          ", and a random search found none that is valid; narrow the parameters with "
                                          "--param, or loosen the constraints");
-  if (grid->uncounted) notes.specs_are_sampled(grid->specs.size());
+  if (grid->uncounted) notes.specs_are_sampled(grid->uncounted->count, grid->specs.size());
   if (!rules.bounded && grid->specs.size() > kUnboundedSpecs)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "

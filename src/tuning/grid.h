@@ -27,7 +27,7 @@ struct GridRules {
 /// What is known of a run's grid before anything is started.
 struct Grid {
   /// Looks at the plan's grid and filters; `plan` must outlive it. Where the specs cannot be counted, throws
-  /// TooEntangled unless it `may_sample`.
+  /// Error(bad_input) unless it `may_sample`.
   Grid(const Plan& plan, std::span<const config::Filter> filters, bool may_sample);
 
   /// Keeps one of `parts` parts of the specs, which have as many specs as each other or one more. Throws
@@ -39,9 +39,12 @@ struct Grid {
   void require_specs(const std::string& file) const;
 
   const Plan* plan;
-  std::vector<Restriction> wanted;        ///< the filters
-  std::optional<TooEntangled> uncounted;  ///< why `specs` are only a random sample
-  ValidSpecs specs;                       ///< those that pass the filters
+  std::vector<Restriction> wanted;  ///< the filters
+  struct Uncounted {
+    std::string why, count;  ///< `count`: the interval that the sample tells, as SpecSample::count_text()
+  };
+  std::optional<Uncounted> uncounted;  ///< set: `specs` are only a random sample
+  ValidSpecs specs;                    ///< those that pass the filters
   std::vector<GridScan::Pruned>
       pruned;  ///< of the points that the filters keep, before the build; empty for more than 10^6
   std::optional<Spec> default_spec;  ///< the spec among `specs` that `default:` means

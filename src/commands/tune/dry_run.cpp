@@ -8,6 +8,7 @@
 #include "commands/tune/predicted_specs.h"
 #include "commands/tune/settings.h"
 #include "exec/request/spec_launches.h"
+#include "model/constraints/spec_sample.h"
 #include "model/program.h"
 #include "platform/files/streams.h"
 #include "recording/journal.h"
@@ -22,11 +23,22 @@ namespace {
 namespace fs = std::filesystem;
 
 ExitCode count(const Target& target) {
-  const ValidSpecs specs(target.plan().space, config::restrictions(target.filters));
-  const bool bounded = target.job.search.max_evals && *target.job.search.max_evals < specs.size();
-  platform::print(fmt::format("Number of valid specs: {}\n",
-                              bounded ? std::to_string(*target.job.search.max_evals) : specs.size_text()));
-  return specs.size() > 0 ? ExitCode::ok : ExitCode::none_valid;
+  const std::vector<Restriction> wanted = config::restrictions(target.filters);
+  std::string counted;
+  std::int64_t known = 0;  // so many at least
+  try {
+    const ValidSpecs specs(target.plan().space, wanted);
+    counted = specs.size_text();
+    known = specs.size();
+  } catch (const TooEntangled&) {
+    const SpecSample sample = sample_specs(target.plan().space, wanted);
+    counted = sample.count_text();
+    known = std::ssize(sample.points);
+  }
+  const bool bounded = target.job.search.max_evals && *target.job.search.max_evals < known;
+  platform::print(
+      fmt::format("Number of valid specs: {}\n", bounded ? std::to_string(*target.job.search.max_evals) : counted));
+  return known > 0 ? ExitCode::ok : ExitCode::none_valid;
 }
 
 /// What is known of the specs of a kernel: whether they can be launched, and what the build store has of them. Where

@@ -41,7 +41,7 @@ tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRul
   rules.file = name_of_input(options);
   rules.one_spec = search.spec.has_value();
   rules.bounded = search.max_evals || search.time_budget;
-  rules.may_sample = rules.one_spec || (rules.bounded && options.mode != Mode::dry_run);
+  rules.may_sample = rules.one_spec || rules.bounded;
   rules.wants_default = options.tune;
   // Of a list of sizes the sizes are divided.
   if (options.partition && !options.shapes) {

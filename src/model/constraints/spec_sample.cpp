@@ -1,6 +1,9 @@
 #include "model/constraints/spec_sample.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/constraints/diagram_product.h"
@@ -34,6 +37,19 @@ DiagramProduct relaxed(const Space& space, const Space::Mapping& mapping, const 
   return solved;
 }
 
+struct Share {
+  double least, most;
+};
+
+/// Wilson's 95 % interval of the probability of what was seen so often in so many draws.
+Share share_of(std::size_t seen, int draws) {
+  constexpr double kSquare = 1.96 * 1.96;
+  const auto n = static_cast<double>(draws), k = static_cast<double>(seen);
+  const double middle = (k + kSquare / 2) / (n + kSquare);
+  const double half = std::sqrt(kSquare * (k * (n - k) / n + kSquare / 4)) / (n + kSquare);
+  return {seen == 0 ? 0 : middle - half, std::min(middle + half, 1.0)};
+}
+
 bool is_valid(const Space& space, const Space::Point& point) {
   const Spec spec = space.spec(point);
   return std::holds_alternative<Spec>(spec.mesh_idx >= 0 ? space.at(spec.mesh_idx) : space.at(spec.params));
@@ -41,8 +57,13 @@ bool is_valid(const Space& space, const Space::Point& point) {
 
 }  // namespace
 
-std::vector<Space::Point> sample_points(const Space& space, const std::vector<Restriction>& restrictions,
-                                        std::size_t wanted) {
+std::string SpecSample::count_text() const {
+  const auto unit = [](double count) { return count < 1000 ? 1 : std::pow(10, std::floor(std::log10(count)) - 2); };
+  return fmt::format("{:.0f} to {:.0f} (95 % confidence)", std::floor(least / unit(least)) * unit(least),
+                     std::ceil(most / unit(most)) * unit(most));
+}
+
+SpecSample sample_specs(const Space& space, const std::vector<Restriction>& restrictions, std::size_t most) {
   std::vector<Part> parts;
   std::int64_t total = 0;
   for (std::uint32_t i = 0; i < space.mappings().size(); ++i) {
@@ -53,9 +74,11 @@ std::vector<Space::Point> sample_points(const Space& space, const std::vector<Re
     if (__builtin_add_overflow(total, points.size(), &total)) total = std::numeric_limits<std::int64_t>::max();
     parts.push_back({i, total, std::move(points)});
   }
+  if (parts.empty()) return {};
   std::vector<Space::Point> found;
   Random random(1);
-  for (int draw = 0; draw < kDraws && found.size() < wanted && !parts.empty(); ++draw) {
+  int draws = 0;
+  for (; draws < kDraws && found.size() < most; ++draws) {
     const auto index = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(total)));
     const Part& part = *std::ranges::upper_bound(parts, index, {}, &Part::end);
     Space::Point point{part.mapping, {}};
@@ -63,7 +86,8 @@ std::vector<Space::Point> sample_points(const Space& space, const std::vector<Re
     part.points.at(part.points.size() - (part.end - index), point.digits);
     if (is_valid(space, point)) found.push_back(std::move(point));
   }
-  return found;
+  const Share share = share_of(found.size(), draws);
+  return {std::move(found), share.least * static_cast<double>(total), share.most * static_cast<double>(total)};
 }
 
 }  // namespace tune

@@ -10,15 +10,6 @@
 #include "model/constraints/diagram_product.h"
 
 namespace tune {
-namespace {
-
-std::string cause_of(const std::vector<std::string>& parameters) {
-  return fmt::format(
-      "the constraints entangle {} parameters so much that their valid combinations cannot be counted ({})",
-      parameters.size(), fmt::join(parameters, ", "));
-}
-
-}  // namespace
 
 struct ValidSpecs::Set {
   virtual ~Set() = default;
@@ -90,10 +81,10 @@ struct ValidSpecs::Union : Set {
 };
 
 TooEntangled::TooEntangled(const std::vector<std::string>& parameters)
-    : Error(ExitCode::bad_input, cause_of(parameters) +
-                                     "; narrow them with --param, or search a random sample of them "
-                                     "with --max-evals N or --time-budget T"),
-      cause(cause_of(parameters)) {}
+    : Error(ExitCode::bad_input,
+            fmt::format(
+                "the constraints entangle {} parameters so much that their valid combinations cannot be counted ({})",
+                parameters.size(), fmt::join(parameters, ", "))) {}
 
 ValidSpecs::ValidSpecs(const Space& space, const std::vector<Restriction>& restrictions) : space_(&space) {
   try {

@@ -11,10 +11,10 @@
 
 namespace tune {
 
-/// Thrown if constraints connect so many parameters that their valid combinations cannot be counted; sampling may work.
+/// Thrown if constraints connect so many parameters that their valid combinations cannot be counted; sample_specs() may
+/// help. The text says only this.
 struct TooEntangled : Error {
   explicit TooEntangled(const std::vector<std::string>& parameters);
-  std::string cause;  ///< without what to do
 };
 
 /// The valid specs of a space: how many there are, and which. It knows nothing of measurements.

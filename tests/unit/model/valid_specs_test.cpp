@@ -281,22 +281,27 @@ TEST(ValidSpecs, AreSampledWhereTheyCannotBeCounted) {
   builder.constraint("(A * A * 7919 + B * B * 104729 + C * C * 1299709) % 1000003 < 500000").constraint("D > 2");
   const Space space = builder.space();
   EXPECT_THROW(ValidSpecs{space}, TooEntangled);
-  const std::vector<Space::Point> points = sample_points(space, {}, 2000);
+  const auto [points, least, most] = sample_specs(space, {}, 2000);
   ASSERT_EQ(points.size(), 2000U);
+  EXPECT_LT(least, 27e9);  // half of all points for which D > 2
+  EXPECT_GT(most, 27e9);
+  EXPECT_LT(most, 1.1 * least);
   double sum = 0;
   for (const Space::Point& point : points) {
     EXPECT_TRUE(std::holds_alternative<Spec>(space.at(space.spec(point).params)));
     sum += point.digits[1];
   }
   EXPECT_NEAR(sum / 2000, 1500, 100);
-  EXPECT_EQ(points, sample_points(space, {}, 2000));
+  EXPECT_EQ(points, sample_specs(space, {}, 2000).points);
 }
 
 TEST(ValidSpecs, ThatAreNotThereAreNotFound) {
   Builder builder;
   builder.mapping().numbers("T", 1, 1000).numbers("U", 1, 1000).numbers("V", 1, 1000);
   builder.constraint("T*U == V*7+3").constraint("T*U > 8000");
-  EXPECT_TRUE(sample_points(builder.space(), {}, 100).empty());
+  const SpecSample sample = sample_specs(builder.space(), {}, 100);
+  EXPECT_TRUE(sample.points.empty());
+  EXPECT_EQ(sample.count_text(), "0 to 12300 (95 % confidence)");
 }
 
 Builder tiles() {
