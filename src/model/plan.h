@@ -33,7 +33,7 @@ struct Argument {
   std::optional<Expression> l2;          ///< tensor_map: bytes, one of kL2Promotions; absent: 0
 };
 
-/// What a tensor map may swizzle its rows by, and promote its reads in the L2 cache to.
+/// The swizzles and L2 promotions that a tensor map can have, in bytes; 0: none.
 inline constexpr std::array<std::int64_t, 4> kSwizzles = {0, 32, 64, 128}, kL2Promotions = {0, 64, 128, 256};
 
 /// A launch that is made several times, each reading what the one before wrote: the first reads buffer `from`, the last
@@ -53,12 +53,13 @@ struct Launch {
   std::optional<Chain> repeat = {};
 };
 
+/// Scratch memory that a kernel gets beside the buffers of the problem.
 struct Workspace {
   Expression bytes;
   bool zero = false;  ///< zeroed before every launch, inside the timed region
 };
 
-/// How the file becomes an artifact.
+/// How a kernel or program is compiled.
 struct BuildRules {
   std::vector<std::string> flags;
   std::vector<std::filesystem::path> include;  ///< absolute
@@ -78,11 +79,12 @@ struct ProgramRules {
   std::optional<bool> whole = false;
 };
 
+/// How a spec is timed: `measure:`.
 struct MeasureRules {
   /// Where energy is measured, which takes a second: never, of finalists, of every spec.
   enum class Energy { never, finals, always };
-  int warmup = 2;
-  int min_launches = 7;
+  int warmup = 2;        ///< launches that are not timed
+  int min_launches = 7;  ///< that are timed at least, of specs that are timed in full
   double max_seconds = 1;
   double cutoff = 1.5;  ///< times the best so far; 0: every spec is timed in full
   bool cold_cache = true;

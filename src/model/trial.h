@@ -11,8 +11,10 @@
 
 namespace tune {
 
-/// Where in its life a spec was; `start` is before the worker said hello.
+/// The stages of trying a spec, in order; `start` ends with the hello of the worker.
 enum class Stage { start, build, load, check, measure };
+/// How a failure came to be known: the worker or program reported it, its process crashed or ran out of time, or what
+/// it said was no message of the protocol.
 enum class Cause { reported, crashed, timed_out, protocol };
 
 std::string_view to_text(Stage stage);
@@ -34,7 +36,7 @@ struct Timing {
   double typical() const { return chosen > 0 ? chosen : median; }
 };
 
-/// How one time is made of a spec's launches. The finals' rounds are paired medians, whatever it says.
+/// Which statistic of a spec's launches is its time. The finals compare paired medians of rounds regardless.
 enum class Statistic { median, mean, min };
 struct TimeRule {
   Statistic statistic = Statistic::median;
@@ -45,10 +47,10 @@ struct TimeRule {
 std::string to_text(const TimeRule& rule);
 /// The rule of this text; nullopt: there is none.
 std::optional<TimeRule> time_rule_named(std::string_view text);
-/// Has the figure that the rule names stand for the spec. What is not known without outliers is taken with them.
+/// Sets `chosen` to the statistic that the rule names, with outliers where it is not known without them.
 void choose_time(Timing& timing, const TimeRule& rule);
 
-/// What one artifact is: hashes of what went in and of what came out, and what the compiler said of it.
+/// A build: hashes of its inputs and of the artifact, and what the compiler said of it.
 struct BuildInfo {
   std::string key;                           ///< hash of source, headers, flags, definitions, compiler and architecture
   std::string artifact_hash;                 ///< hash of the bytes that were timed
@@ -71,7 +73,7 @@ struct Measurement {
   std::string name = {};     ///< what a program calls the case that it ran
 };
 
-/// What is measured of a command that is timed as a whole, besides its time, and of nothing else.
+/// The metrics of a command that is timed as a whole: times in milliseconds, memory in MiB. Nothing else has them.
 inline constexpr const char *kUserTime = "user_ms", *kSystemTime = "system_ms", *kPeakMemory = "peak_mib";
 /// Whether it is the time of a whole command.
 bool is_of_whole_command(const Measurement& measurement);
@@ -79,8 +81,8 @@ bool is_of_whole_command(const Measurement& measurement);
 /// Multiplies its times by a factor, and notes that in `scaled`.
 void scale_times(Measurement& measurement, double factor);
 
-/// What is known of how something failed. Decisions are made on this; messages are for people. All of it is 0 or false
-/// where nothing is known, as of a wrong result, or of a failure that an older version of tune recorded.
+/// The facts of a failure. Decisions are made on these; messages are for people. All are 0 or false where nothing is
+/// known, as of a wrong result, or of a failure that an older version of tune recorded.
 struct FailureFacts {
   int exit_code = 0;               ///< with which the worker, the compiler or the program ended
   int signal = 0;                  ///< which ended it
@@ -90,11 +92,11 @@ struct FailureFacts {
   bool operator==(const FailureFacts&) const = default;
 };
 
-/// What the end of a process tells. The machine is suspected of SIGKILL, and of the exit codes by which a shell or a
-/// loader says that a file cannot be executed (126) or is not there (127).
+/// The facts that the exit code and signal of a process tell. The machine is suspected of SIGKILL, and of the exit
+/// codes by which a shell or a loader says that a file cannot be executed (126) or is not there (127).
 FailureFacts facts_of_end(int exit_code, int signal);
 
-/// A spec that did not make it.
+/// Why a spec could not be built, run or accepted, and in which stage.
 struct Failure {
   Failure() = default;
   Failure(Stage at, Cause why, std::string text, std::string output = {}, FailureFacts known = {});
@@ -126,11 +128,11 @@ struct PrunedAfterBuild {
 
 using Outcome = std::variant<Measurement, Failure, PrunedAfterBuild>;
 
-/// `seconds` is what the spec cost the run, from start to outcome.
+/// A spec that was tried, and its outcome.
 struct Trial {
   Spec spec;
   Outcome outcome;
-  double seconds = 0;
+  double seconds = 0;          ///< from its start to its outcome
   bool recorded = false;       ///< answered from the journal, not run now
   double measure_seconds = 0;  ///< the part of `seconds` that it had the device; 0 if that is not known
 

@@ -11,7 +11,7 @@
 
 namespace tune::tuning {
 
-/// However many specs are near the best, unless --finalists asks for more.
+/// The most specs that take part in finals, unless --finalists asks for more.
 inline constexpr int kMostFinalists = 24;
 
 /// All specs within this share of the best are finalists: the times of the sweep and of the finals may differ by that
@@ -22,7 +22,7 @@ double finals_margin(const Plan& plan, const Objective& objective, std::span<con
 /// a launch can only make it longer.
 std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective);
 
-/// Who is to meet in the finals, in the order of importance.
+/// The contenders of the finals, the most important first.
 struct Contenders {
   std::vector<exec::Contender> specs, baselines;
 

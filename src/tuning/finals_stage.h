@@ -12,16 +12,16 @@
 
 namespace tune::tuning {
 
-/// Where nothing else is asked for, finals last at most as long as the sweep's measuring, or so many seconds if that is
-/// more.
+/// Unless another limit is asked for, finals last at most as long as the sweep's measuring, but may last this many
+/// seconds.
 inline constexpr double kShortFinals = 1;
-/// How many seconds their first exec::kSureRounds may take, and what --baseline asks. So many of a time budget are
-/// reserved for finals, though no more than a quarter of it.
+/// The seconds that the first exec::kSureRounds, and the question of --baseline, may take nevertheless. As many of a
+/// time budget are reserved for finals, but at most a quarter of it.
 inline constexpr double kFinalsSeconds = 30;
 /// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
 inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
 
-/// What the end of a tuning is to be like.
+/// Whether and how the finals of a tuning are held.
 struct FinalsStageRules {
   int finalists = 5;
   std::uint64_t seed = 0;

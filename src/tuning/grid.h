@@ -12,7 +12,7 @@
 
 namespace tune::tuning {
 
-/// What a run has to know of its grid.
+/// How the grid of a run is examined.
 struct GridRules {
   std::string file;                ///< the name of the tuning file in messages
   bool one_spec = false;           ///< --spec: the other specs of a large grid need not be known
@@ -24,7 +24,7 @@ struct GridRules {
   std::int64_t part = 0, parts = 1;
 };
 
-/// What is known of a run's grid before anything is started.
+/// The valid specs of a run, and what constraints pruned, as they are known before anything is started.
 struct Grid {
   /// Looks at the plan's grid and filters; `plan` must outlive it. Where the specs cannot be counted, throws
   /// Error(bad_input) unless it `may_sample`.

@@ -17,11 +17,11 @@
 
 namespace tune::tuning {
 
-/// When the loop stops asking for specs, and how many it may have out at a time.
+/// When the sweep ends, and how many specs may be in flight.
 struct TunerRules {
   std::optional<std::int64_t> max_evals;
   std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
-  std::optional<double> enough;       ///< a merit that ends the sweep
+  std::optional<double> enough;       ///< the sweep ends with a spec of at least this merit
   TimeRule time = {};                 ///< what stands for the launches of a spec
   bool cut_slow = false;              ///< specs far behind the best are timed less
   bool keep_going = false;            ///< also when every spec fails alike

@@ -14,9 +14,10 @@
 
 namespace tune::tuning {
 
-// What tunings have in common, whoever answers their specs: workers, a journal or a recording.
+// The steps of one tuning, from its first spec to its files, whether workers, a journal or a recording answer the
+// specs.
 
-/// How trying specs and deciding among them ended.
+/// How the sweep and the finals of a job ended.
 struct JobEnd {
   std::exception_ptr stopped = {};  ///< the error or the interruption that came before the end
 
@@ -27,11 +28,11 @@ struct JobEnd {
   void rethrow() const;
 };
 
-/// Does the work of a job, which tries specs and decides among them, and notes its end in the journal. Without one,
-/// what stops it is thrown.
+/// Does the work of a job, sweep and finals, and notes its end in the journal. Without a journal, what stops it is
+/// thrown.
 JobEnd run_job(recording::Journal* journal, const std::function<void()>& work);
 
-/// Adds the notes that only all trials together tell. `tuned`: their order of merit is printed.
+/// Adds the notes that depend on all trials together. `tuned`: their order of merit is printed.
 void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome);
 
 /// Adds how well the model fits, if a search had one and enough was measured to tell.

@@ -14,10 +14,11 @@
 #include "model/problem.h"
 #include "model/trial.h"
 
-/// What driver and workers say to each other: one JSON object per line, requests and commands to a worker's stdin,
-/// events from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
+/// The messages between driver and workers: one JSON object per line, requests and commands to a worker's stdin, events
+/// from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
 namespace tune::wire {
 
+/// Rises with every change of messages, or of the lists of what an outcome depends on.
 inline constexpr int kProtocol = 4;
 
 /// A line that is not a message of the expected sort. what() says what is wrong with it.
@@ -53,7 +54,7 @@ struct KernelLaunch {
 /// The buffer that an argument named `buffer` stands for in launch number `turn` of `repeat`.
 const std::string& buffer_of(const KernelLaunch& launch, const std::string& buffer, std::int64_t turn);
 
-/// The buffers of a problem, and how they are laid out, are the same for every spec of a run.
+/// A build of a kernel or program. The buffers of a problem, and their layouts, are the same for every spec of a run.
 struct BuildRequest {
   std::string source;  ///< absolute path
   std::vector<std::string> include;
@@ -81,6 +82,7 @@ struct VendorRun {
   bool best = false;  ///< the fastest of all algorithms it offers, not its own first choice
 };
 
+/// A run of a program.
 struct ProgramRun {
   std::string source;            ///< absolute path: what {file} stands for
   CommandLine command;           ///< with placeholders {binary} {args} {file} {output}; empty: by suffix
@@ -92,6 +94,7 @@ struct ProgramRun {
   bool times_whole = false;      ///< if it does not, the time is that of the whole command
 };
 
+/// One spec to be checked and timed.
 struct MeasureRequest {
   std::variant<KernelRun, VendorRun, ProgramRun> what;
   std::string artifact;  ///< path; empty for the vendor's library and for programs that are not built
@@ -126,6 +129,7 @@ using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;
 
 // --- commands: later lines on stdin, to a measure process ---
 
+/// Open the device and make the artifact ready to be timed.
 struct Load {};
 /// Fill, check and time; `check` is false in the rounds of the finals after the first. A spec is checked once between
 /// load and measured, by the first go.
@@ -158,6 +162,7 @@ struct DeviceName {
   bool one_process = false;  ///< its mode admits one process at a time
 };
 
+/// What a worker says first: its backend, its device, and its compiler.
 struct Hello {
   int protocol = kProtocol;
   Backend backend = Backend::cpu;
@@ -170,12 +175,14 @@ struct Hello {
   std::vector<std::string> remarks;  ///< a sentence each: what a user should know though all goes well
   std::string cores;                 ///< of CPU kernels and programs: see worker/host/core_settings.h
 };
+/// The build succeeded.
 struct Built {
   std::string artifact;  ///< file name inside BuildRequest::output
   double seconds = 0;
   std::map<std::string, double> properties;
   std::vector<std::string> reads = {};  ///< paths of files that were read, if the compiler says; not the system's
 };
+/// The artifact is ready to be timed.
 struct Loaded {};
 /// The result was right; `max_error` is the largest error over its tolerance, `seconds` the checked launch's time.
 struct Checked {
@@ -183,6 +190,7 @@ struct Checked {
   double seconds = 0;
   bool waits = false;  ///< for another go; see Go::pause
 };
+/// The spec was timed.
 struct Measured {
   Timing timing;
   bool checked = false;
@@ -195,6 +203,7 @@ struct Measured {
 };
 /// A reference was written.
 struct Referenced {};
+/// The request failed, in this stage.
 struct Failed {
   Stage stage = Stage::start;
   std::string message;
@@ -206,8 +215,8 @@ struct Failed {
 };
 using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, Failed>;
 
-/// What a kernel's request asks for apart from the spec. Kernels of which it is the same can be loaded beside each
-/// other: they need the same memory, but for the workspace, and are verified alike.
+/// A text that is the same for kernels that can be loaded beside each other in one process: their requests differ in
+/// the spec alone, so that they need the same memory, but for the workspace, and are verified alike.
 std::string company_of(const MeasureRequest& request);
 
 /// One line each, without the newline.

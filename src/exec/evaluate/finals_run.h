@@ -9,7 +9,7 @@
 
 namespace tune::exec {
 
-// Finals as their owner sees them: who takes part, by which rules, and what has come of them.
+// The interface of finals, whether they are held on this machine or on another: contenders, rules and results.
 using Contender = wire::Contender;
 
 /// The number of rounds if the objective is not the time: they eliminate nobody.
@@ -21,6 +21,7 @@ struct Question {
   double threshold = 0;  ///< a share of its time
 };
 
+/// How finals are held, and when they end.
 struct FinalsRules {
   using Clock = std::chrono::steady_clock;
 
@@ -44,13 +45,13 @@ struct FinalsRules {
   std::function<void()> note_waiting = {};
 };
 
-/// So many rounds can tell any two of 24 specs apart.
+/// The number of rounds after which any two of 24 specs can be told apart.
 inline constexpr int kSureRounds = 16;
 
 /// How many rounds are held at most.
 int most_rounds(const FinalsRules& rules);
 
-/// Finals, here or on another machine.
+/// Finals that can be held once, on this machine or on another.
 class FinalsRun {
  public:
   /// Called between events with the round that runs (0: they load) and how many contenders are left.

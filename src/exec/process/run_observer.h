@@ -6,7 +6,7 @@
 
 namespace tune::exec {
 
-/// Is told what a run does, while it does it. What is not overridden is ignored.
+/// Receives the events of a run as they happen. Each does nothing unless it is overridden.
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
@@ -17,15 +17,15 @@ class RunObserver {
   /// A spec of the sweep has been tried, or its outcome was known already; before the search is told. A spec that is
   /// measured again is finished again. May throw Error.
   virtual void finished(const Trial& /*trial*/) {}
-  /// Why processes that several specs share are trusted no more.
+  /// A spot check disagreed: processes that several specs share are trusted no more, and why.
   virtual void distrusts(const std::string& /*why*/) {}
-  /// What goes on, for a person.
+  /// A line of progress for the terminal.
   virtual void news(const std::string& /*text*/) {}
-  /// What a person must know, even one who wants no news.
+  /// A line for the terminal that is printed even where progress is not shown.
   virtual void warning(const std::string& /*text*/) {}
 };
 
-/// Ignores all.
+/// An observer that ignores all events.
 inline RunObserver& no_observer() {
   static RunObserver nobody;
   return nobody;

@@ -11,7 +11,8 @@ struct Interrupted {
   int signal = 0;
 };
 
-/// Turns specs into trials, several at a time, in any order: worker processes, recorded runs, fakes in tests.
+/// Tries specs, several at a time, and returns their trials in any order. Implemented by worker processes, recorded
+/// runs and fakes in tests.
 class Runner {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,9 +25,10 @@ class Runner {
   /// The next finished trial, or nothing by the time given. Precondition: something was started and not yet returned.
   /// Throws Interrupted, and Error(environment) as start.
   virtual std::optional<Trial> wait(Clock::time_point until) = 0;
-  /// The best trial so far: much worse specs may be measured less from now on. They are compared by time, or by energy
-  /// if that is the objective; 0 means that they are not compared by this.
+  /// The best trial so far, by its time in seconds or its energy in joules, whichever is the objective; the other is 0.
+  /// Much worse specs may be measured less from now on.
   virtual void set_best(const Trial& best, double seconds, double joules) = 0;
+  /// What is being built and measured now.
   virtual Activity activity() const = 0;
 };
 
