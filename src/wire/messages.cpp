@@ -219,7 +219,7 @@ Request decode_request(std::string_view line) { return decode_as<Request>("reque
 Command decode_command(std::string_view line) { return decode_as<Command>("command", line); }
 Event decode_event(std::string_view line) { return decode_as<Event>("event", line); }
 
-std::string company_of(const MeasureRequest& request) {
+std::string load_group_of(const MeasureRequest& request) {
   MeasureRequest shared;
   shared.problem = request.problem;
   KernelRun run;

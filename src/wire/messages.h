@@ -217,7 +217,7 @@ using Event = std::variant<Hello, Built, Loaded, Checked, Measured, Referenced, 
 
 /// A text that is the same for kernels that can be loaded beside each other in one process: their requests differ in
 /// the spec alone, so that they need the same memory, but for the workspace, and are verified alike.
-std::string company_of(const MeasureRequest& request);
+std::string load_group_of(const MeasureRequest& request);
 
 /// One line each, without the newline.
 std::string encode(const Request& request);

@@ -100,7 +100,7 @@ class GpuBackend final : public WorkerBackend {
   std::size_t others();
 
   MeasureRules rules_;
-  std::string memory_of_;  ///< wire::company_of the specs that it is for
+  std::string memory_of_;  ///< wire::load_group_of the specs that it is for
   bool in_finals_ = false;
   bool gauges_ = false;  ///< are also read in the sweep
   /// Other programs that have the device open, and when that was asked.
@@ -208,7 +208,7 @@ AddressOf GpuBackend::addresses() const {
 /// Specs of one run differ in little; what one leaves behind is made anew, and verified, for each. Memory that serves
 /// the next one too saves it most of its load.
 void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
-  if (memory_ && wire::company_of(request) == memory_of_) return;
+  if (memory_ && wire::load_group_of(request) == memory_of_) return;
   if (!loaded_.empty()) throw SpecFailure(Stage::load, "it needs other memory than what is loaded beside it");
   timer_.reset();
   memory_.reset();
@@ -218,7 +218,7 @@ void GpuBackend::provide_memory(const wire::MeasureRequest& request) {
   memory_.emplace(*gpu_, *helpers_, request, *verifier_, std::random_device()());
   timer_.emplace(*gpu_, *helpers_, *memory_, *verifier_);
   if (const auto* gemm = std::get_if<Gemm>(&verifier_->problem())) limits_ = GpuLimits::of(*gpu_, *gemm);
-  memory_of_ = wire::company_of(request);
+  memory_of_ = wire::load_group_of(request);
 }
 
 /// From now on, launches the spec that was loaded as this one of those beside each other.

@@ -104,17 +104,17 @@ void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
   wait_for_others([&] { return device_->begin_opening(); });
   const auto begin = service_->now();
   std::shared_ptr<WorkerProcess> process;
-  std::string company;
+  std::string group;
   for (FinalsEntry* entry : entries) {
     if (is_late(begin)) entry->state = FinalsEntry::LeftOut{};
     if (!std::holds_alternative<FinalsEntry::Absent>(entry->state)) continue;
     auto request = request_of(*entry);
     if (!request) continue;
-    const std::string own = wire::company_of(*request);
-    if (company.empty()) company = own;
+    const std::string own = wire::load_group_of(*request);
+    if (group.empty()) group = own;
     const bool may_be_missing =
         entry->contender.entrant.is_vendor() && service_->requests().hello().vendor_library.empty();
-    if (own != company || may_be_missing) {
+    if (own != group || may_be_missing) {
       entry->state = FinalsEntry::Apart{};
       continue;
     }
