@@ -199,7 +199,7 @@ void ConstraintAutomaton::set(std::size_t level, std::size_t value) {
     if (!run_integers(step)) run(step);
 }
 
-/// False if the step is not for two integers.
+/// False if the step is not for two integers. Without this, the published space hotspot_milo takes twice as long.
 inline bool ConstraintAutomaton::run_integers(const TermStep& step) {
   if (step.term->kind != Term::Kind::binary) return false;
   const Computed& left = registers_[step.first];

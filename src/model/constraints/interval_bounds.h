@@ -7,7 +7,8 @@
 
 namespace tune {
 
-/// Interval arithmetic on terms: what is known of a term's value before all its variables are assigned.
+/// Interval arithmetic on terms: what is known of a term's value before all its variables are assigned. Variables of
+/// many values need it: tests/bench/spaces/thread_blocks.json cannot be counted without.
 struct Bounds {
   /// The least and the greatest possible value: two integers, reals or booleans; nullopt: nothing is known.
   std::optional<std::pair<Cell, Cell>> range;
