@@ -46,25 +46,30 @@ void merge(Deviation& into, const Deviation& part) {
   into.largest_error = std::max(into.largest_error, part.largest_error);
   into.largest_ratio = std::max(into.largest_ratio, part.largest_ratio);
   if (part.wrong == 0) return;
-  if (into.wrong == 0) std::tie(into.first, into.low, into.high) = std::tie(part.first, part.low, part.high);
-  if (before(part.first, into.first)) into.first = part.first;
+  if (into.wrong == 0) std::tie(into.low, into.high) = std::tie(part.low, part.high);
+  if (into.wrong == 0 || before(part.first, into.first))
+    std::tie(into.first, into.found, into.expected) = std::tie(part.first, part.found, part.expected);
   widen(into.low, into.high, part.low, part.high);
   into.wrong += part.wrong;
   into.nans += part.nans;
   into.unwritten += part.unwritten;
 }
 
-void add_wrong(Deviation& deviation, const Index& index, bool is_nan, bool unwritten) {
-  if (deviation.wrong++ == 0) deviation.first = deviation.low = deviation.high = index;
+void add_wrong(Deviation& deviation, const Index& index, double found, double expected, bool unwritten) {
+  if (deviation.wrong++ == 0) {
+    deviation.first = deviation.low = deviation.high = index;
+    deviation.found = found;
+    deviation.expected = expected;
+  }
   widen(deviation.low, deviation.high, index, index);
-  deviation.nans += is_nan;
+  deviation.nans += std::isnan(found - expected);
   deviation.unwritten += unwritten;
 }
 
 template <typename T>
 void compare_element(Deviation& deviation, const T& element, const Estimate& expected, const Index& index,
                      Poison pattern) {
-  const double error = std::fabs(to_double(element) - expected.value);
+  const double found = to_double(element), error = std::fabs(found - expected.value);
   ++deviation.elements;
   // All comparisons with a NaN are false; this one must be false for a right element only.
   if (error <= expected.error) {
@@ -76,7 +81,7 @@ void compare_element(Deviation& deviation, const T& element, const Estimate& exp
   if (!is_nan) deviation.largest_error = std::max(deviation.largest_error, error);
   const double ratio = is_nan ? std::numeric_limits<double>::infinity() : error / expected.error;
   deviation.largest_ratio = std::max(deviation.largest_ratio, ratio);
-  add_wrong(deviation, index, is_nan, is_unwritten(element, pattern));
+  add_wrong(deviation, index, found, expected.value, is_unwritten(element, pattern));
 }
 
 template <typename ExpectedAt>
@@ -236,7 +241,9 @@ std::string describe(const Deviation& d, const std::string& buffer) {
   if (d.nans > d.unwritten) text += fmt::format(", {} NaN", d.nans - d.unwritten);
   if (d.wrong > d.nans) text += fmt::format(", largest error {:.4g}", d.largest_error);
   if (std::isfinite(d.largest_ratio)) text += fmt::format(" ({:.3g} times the tolerance)", d.largest_ratio);
-  return text + fmt::format(", first at {}, all within {}", place(d.first, d.is_list), region(d));
+  text += fmt::format(", first at {}", place(d.first, d.is_list));
+  if (d.unwritten == 0) text += fmt::format(": {:.6g} instead of {:.6g}", d.found, d.expected);
+  return d.wrong == d.elements ? text : text + ", all within " + region(d);
 }
 
 std::string overwritten_text(const std::string& buffer, std::int64_t element) {

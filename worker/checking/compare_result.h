@@ -26,6 +26,8 @@ struct Deviation {
   double largest_error = 0;    ///< of numbers
   double largest_ratio = 0;    ///< largest error over its tolerance; infinite if there is a NaN
   Index first;                 ///< first wrong element in the order of (batch, row, col)
+  double found = 0;            ///< that element
+  double expected = 0;         ///< what it should be
   Index low, high;             ///< the smallest box that holds all wrong elements
   bool is_list = false;        ///< the elements are one after the other: only the columns tell them apart
 };
