@@ -113,12 +113,12 @@ class FinalOrder {
   std::optional<double> loss() const { return choice_.loss; }
 
   FinalsResult finals_result(const Finalist& finalist) const {
-    const Finalist& winner = *choice_.winner;
     FinalsResult finals_result;
     const double own = median_seconds(finalist);
-    std::vector<double> ratios = paired_ratios(finalist, winner);
-    finals_result.ratio = ratios.empty() ? own / median_seconds(winner) : median(std::move(ratios));
-    finals_result.time.seconds = median_seconds(winner) * finals_result.ratio;
+    const Finalist& other = compared_with(finalist);
+    std::vector<double> ratios = paired_ratios(finalist, other);
+    finals_result.time.seconds = ratios.empty() ? own : median_seconds(other) * median(std::move(ratios));
+    finals_result.ratio = finals_result.time.seconds / median_seconds(*choice_.winner);
     if (finalist.rounds.size() > 1)
       finals_result.time.interval = interval_of(finalist, finals_result.time.seconds / own);
     finals_result.launches = finalist.launches;
@@ -144,6 +144,33 @@ class FinalOrder {
   }
 
  private:
+  /// By how much the time in the rounds that both have, as a logarithm, differs from that in all its rounds; infinite
+  /// if they have none.
+  static double drift_of(const Finalist& finalist, const Finalist& other) {
+    std::vector<double> common;
+    for (const auto& [round, seconds] : finalist.rounds)
+      if (other.rounds.contains(round)) common.push_back(seconds);
+    return common.empty() ? INFINITY : std::fabs(std::log(median(std::move(common)) / median_seconds(finalist)));
+  }
+
+  /// The winner. But if it had another time in the few rounds of an early loser than in all of its own, the contender
+  /// that had the same in both.
+  const Finalist& compared_with(const Finalist& finalist) const {
+    constexpr double kDrift = 0.1;
+    const Finalist* best = choice_.winner;
+    double least = drift_of(*best, finalist);
+    if (least <= kDrift) return *best;
+    for (const Contender& contender : contenders_) {
+      const Finalist& other = *contender.finalist;
+      if (&other == &finalist || other.rounds.size() < choice_.winner->rounds.size()) continue;
+      if (const double drift = drift_of(other, finalist); drift < least) {
+        least = drift;
+        best = &other;
+      }
+    }
+    return *best;
+  }
+
   bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
 
   std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {

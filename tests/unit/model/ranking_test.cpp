@@ -237,6 +237,18 @@ TEST(Ranking, LetsTheOneThatWasTimedStandForItsCodeWhoeverWasTo) {
   EXPECT_EQ(order(rank(trials, times(trials), &finals, {{1, 0}, {2, 0}})), (Order{2, 0, 1}));
 }
 
+// The winner waited for a core in its first rounds, which an early loser had no others than.
+TEST(Ranking, AnEarlyLoserIsNotScaledByRoundsUnlikeTheOthers) {
+  const std::vector trials = {measured(1, 1), measured(2, 1), measured(3, 1)};
+  std::vector<double> disturbed(101, 1.0);
+  std::fill_n(disturbed.begin(), 10, 50.0);
+  const Finals finals{{finalist(1, disturbed), steady(2, {1.2}), finalist(3, std::vector<double>(10, 1.5))}};
+  const Ranking ranking = ranked(trials, &finals);
+  ASSERT_EQ(order(ranking), Order({1, 2, 3}));
+  EXPECT_NEAR(ranking.rows[2].finals_result->time.seconds, 1.5, 1e-9);
+  EXPECT_NEAR(ranking.rows[2].finals_result->ratio, 1.5, 1e-9);
+}
+
 TEST(Ranking, PlacesTheSameCodeOnceWithoutFinals) {
   const std::vector<Trial> trials = {measured(0, 1.05), measured(1, 1.0), measured(2, 1.1)};
   EXPECT_EQ(order(rank(trials, times(trials), nullptr, {{1, 0}})), (Order{0, 1, 2}));
