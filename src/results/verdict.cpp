@@ -93,6 +93,7 @@ class WinnerVerdict {
     if (!outcome_->finals)
       return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
     if (!loss_) return "there were too few rounds to tell it from others";
+    if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
       return "the finals had no room for " + plural(static_cast<std::size_t>(left_out), "spec") +
@@ -234,10 +235,10 @@ class WinnerVerdict {
       return "the same command with --fresh, on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
-                             : "the same command with --fresh, when that is over";
+                             : "when the noise is over, the same command with --fresh";
     const double budget = std::max(kLeastAdvised, std::ceil(2 * outcome_->finals_seconds / 10) * 10);
     return fmt::format("{}the same command with --finals-budget {:.0f}s holds longer finals",
-                       cause().empty() ? "" : "when that is over, ", budget);
+                       cause().empty() ? "" : "when the noise is over, ", budget);
   }
 
   std::vector<std::string> lines(const Verdict& verdict) const {
@@ -279,8 +280,8 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   verdict.asked = demands.accuracy || demands.noise || outcome.comparison;
   verdict.why = !outcome.no_winner.empty() ? "there is no winner: " + outcome.no_winner
                 : summary.trials.empty()   ? "no spec was tried"
-                                           : "no spec is valid";
-  if (outcome.ended_early) verdict.why += " yet: the run ended early";
+                : outcome.ended_early      ? "no spec has worked yet: the run ended early"
+                                           : "none of the specs works";
   verdict.lines = {head_of(verdict, summary) + verdict.why};
   if (!outcome.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;

@@ -111,7 +111,7 @@ TEST_F(VerdictTest, SaysWhyThereIsNone) {
   outcome_.ended_early = true;
   EXPECT_EQ(why(), "the run ended early");
   summary_.ranking.rows.clear();
-  EXPECT_EQ(line(0), "UNDECIDED: no spec is valid yet: the run ended early");
+  EXPECT_EQ(line(0), "UNDECIDED: no spec has worked yet: the run ended early");
 }
 
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
