@@ -76,16 +76,20 @@ ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k) {
 
 std::int64_t ScaleGrid::extent() const { return line_stride > 1 ? line_count * line_stride : line_count * depth_count; }
 
+std::int64_t Gemm::used_matrices_of_b() const {
+  std::int64_t empty = 0;
+  for (std::size_t i = 1; i < group_offsets.size(); ++i) empty += group_offsets[i] == group_offsets[i - 1];
+  return matrices_of_b() - empty;
+}
+
 double Gemm::bytes() const {
   const auto matrix = [](std::int64_t rows, std::int64_t cols, Type type) {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(size_of(type));
   };
   const auto scales = [&](const ScaleGrid& grid) { return matrix(grid.line_count, grid.depth_count, Type::f32); };
   const double c_passes = (beta != 0 ? 2 : 1) + (residual ? 1 : 0);
-  std::int64_t empty = 0;
-  for (std::size_t i = 1; i < group_offsets.size(); ++i) empty += group_offsets[i] == group_offsets[i - 1];
   return static_cast<double>(batch) * (matrix(m, k, a) + c_passes * matrix(m, n, c)) +
-         static_cast<double>(matrices_of_b() - empty) * matrix(k, columns(), b) + matrix(1, bias_length(), c) +
+         static_cast<double>(used_matrices_of_b()) * matrix(k, columns(), b) + matrix(1, bias_length(), c) +
          scales(scales_of_a()) + scales(scales_of_b());
 }
 

@@ -88,6 +88,8 @@ struct Gemm {
   }
   /// Matrices of B.
   std::int64_t matrices_of_b() const { return group_offsets.empty() ? batch : groups(); }
+  /// Those that are read: groups without rows need none.
+  std::int64_t used_matrices_of_b() const;
   /// Elements of the bias vector.
   std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 

@@ -45,7 +45,7 @@ Load load_of(const Hardware& hardware, const Product& product, const Kernel& ker
   load.slices = std::ceil(std::ceil(product.k / kernel.tile_k) / kernel.split);
   load.at_work = std::min(load.pieces, units * kernel.occupancy);
   load.sharing = std::clamp(load.pieces / units, 1.0, std::max(1.0, kernel.occupancy));
-  load.input_bytes = product.input_bytes * product.k * (product.m + product.n);
+  load.input_bytes = product.input_bytes * product.k * (product.m + product.n * product.matrices_of_b);
   load.bytes = product.batch * (load.input_bytes + product.output_bytes * product.m * product.n);
   return load;
 }

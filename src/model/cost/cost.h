@@ -24,6 +24,7 @@ struct Hardware {
 /// One product: C[m,n] from A[m,k] and B[k,n], `batch` times.
 struct Product {
   double m = 0, n = 0, k = 0, batch = 1;
+  double matrices_of_b = 1;                  ///< of one product, more than one where rows have groups
   double input_bytes = 0, output_bytes = 0;  ///< of an element of A or B; stored of each sum
 };
 

@@ -157,9 +157,13 @@ std::optional<cost::Prediction> CostModel::prediction_of(const Spec& spec) const
   hardware.units = positive_or(rule->workers, slots, hardware.units);
   // Of the columns that are multiplied, an epilogue may store fewer.
   const double stored = static_cast<double>(gemm->n) / static_cast<double>(gemm->columns());
-  const cost::Product product{static_cast<double>(gemm->m),          static_cast<double>(gemm->columns()),
-                              static_cast<double>(gemm->k),          static_cast<double>(gemm->batch),
-                              static_cast<double>(size_of(gemm->a)), stored * static_cast<double>(size_of(gemm->c))};
+  const cost::Product product{static_cast<double>(gemm->m),
+                              static_cast<double>(gemm->columns()),
+                              static_cast<double>(gemm->k),
+                              static_cast<double>(gemm->batch),
+                              static_cast<double>(gemm->used_matrices_of_b()) / static_cast<double>(gemm->batch),
+                              static_cast<double>(size_of(gemm->a)),
+                              stored * static_cast<double>(size_of(gemm->c))};
   return cost::predict(hardware, product, kernel_of(*rule, slots, launch, launches));
 }
 
@@ -199,7 +203,8 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   if (rule.group) kernel.group = positive(*rule.group, slots);
   kernel.store = positive_or(rule.store, slots, 1);
   kernel.factor = positive_or(rule.factor, slots, 1);
-  if (kernel.cluster > 1 && kernel.tiles > covering) kernel.factor *= kOutside;
+  // The tiles of groups are as many as there can be at most.
+  if (kernel.cluster > 1 && kernel.tiles > covering && gemm.groups() == 0) kernel.factor *= kOutside;
   if (!gpu) return kernel;
 
   if (!by_warpgroups && spills(kernel, by_lanes, threads)) kernel.factor *= kSpilling;
