@@ -33,7 +33,7 @@ ExitCode count(const Target& target) {
   } catch (const TooEntangled&) {
     const SpecSample sample = sample_specs(target.plan().space, wanted);
     counted = sample.count_text();
-    known = std::ssize(sample.points);
+    known = std::max<std::int64_t>(std::ssize(sample.points), sample.most > 0 ? 1 : 0);
   }
   const bool bounded = target.job.search.max_evals && *target.job.search.max_evals < known;
   platform::print(
