@@ -18,7 +18,8 @@
 /// from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
 namespace tune::wire {
 
-/// Rises with every change of messages, or of the lists of what an outcome depends on.
+/// Rises where a message of today would be misunderstood by workers and journals of before, or the other way round; a
+/// new field that they may ignore does not count.
 inline constexpr int kProtocol = 4;
 
 /// A line that is not a message of the expected sort. what() says what is wrong with it.
