@@ -12,35 +12,47 @@
 namespace tune {
 namespace {
 
-constexpr std::string_view kZipf = "zipf ";
+constexpr std::string_view kZipf = "zipf ", kSeed = " seed ";
 constexpr double kMostExponent = 10;
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
 
 }  // namespace
 
 std::optional<Routing> parse_routing(std::string_view text) {
   if (text == "even") return Routing{};
-  if (text == "uniform") return Routing{false, 0};
+  Routing drawn{.even = false};
+  if (const std::size_t at = text.find(kSeed); at != std::string_view::npos) {
+    const auto seed = number_in<std::uint64_t>(text.substr(at + kSeed.size()));
+    if (!seed) return std::nullopt;
+    drawn.seed = *seed;
+    text = text.substr(0, at);
+  }
+  if (text == "uniform") return drawn;
   if (!text.starts_with(kZipf)) return std::nullopt;
-  text.remove_prefix(kZipf.size());
-  Routing zipf{false, 0};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), zipf.exponent);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number && zipf.exponent > 0 && zipf.exponent <= kMostExponent ? std::optional(zipf) : std::nullopt;
+  drawn.exponent = number_in<double>(text.substr(kZipf.size())).value_or(0);
+  return drawn.exponent > 0 && drawn.exponent <= kMostExponent ? std::optional(drawn) : std::nullopt;
 }
 
 std::string to_text(const Routing& routing) {
-  return routing.even ? "even" : routing.exponent == 0 ? "uniform" : fmt::format("{}{}", kZipf, routing.exponent);
+  if (routing.even) return "even";
+  std::string text = routing.exponent == 0 ? "uniform" : fmt::format("{}{}", kZipf, routing.exponent);
+  return routing.seed == 0 ? text : fmt::format("{}{}{}", text, kSeed, routing.seed);
 }
 
-std::vector<std::int64_t> draw_rows(const Routing& routing, std::int64_t rows, std::int64_t groups,
-                                    std::uint64_t seed) {
+std::vector<std::int64_t> draw_rows(const Routing& routing, std::int64_t rows, std::int64_t groups) {
   const auto count = static_cast<std::size_t>(groups);
   if (routing.even) {
     std::vector<std::int64_t> even(count, rows / groups);
     for (std::int64_t i = 0; i < rows % groups; ++i) ++even[static_cast<std::size_t>(i)];
     return even;
   }
-  Random random(seed);
+  Random random(routing.seed);
   std::vector<std::size_t> ranked(count);
   std::iota(ranked.begin(), ranked.end(), 0);
   shuffle(ranked, random);

@@ -22,9 +22,8 @@ class NotStored : public std::runtime_error {
 std::string problem_of(const Plan& plan) { return problem_size_text(plan.problem, plan.constants); }
 
 /// The best.yaml as the tuning file of its one spec: its launch is that of then.
-config::Loaded load_then(const fs::path& file, const Device& device, std::uint64_t seed) {
+config::Loaded load_then(const fs::path& file, const Device& device) {
   config::LoadOptions options;
-  options.seed = seed;
   options.file_must_exist = false;
   options.probe = [&](Backend) { return device; };
   return config::load(std::array{file}, options);
@@ -72,7 +71,7 @@ exec::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   if (best.result.arch != device.arch) throw NotStored("it was built for " + best.result.arch);
   if (best.problem != problem_of(plan)) throw NotStored("it is of the problem " + best.problem);
   require_artifact(best.result, store);
-  const config::Loaded then = load_then(file, device, requests.seed());
+  const config::Loaded then = load_then(file, device);
   if (then.plan.backend != plan.backend)
     throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
   wire::MeasureRequest request = exec::RequestFactory(then.plan, requests.hello(), requests.seed()).measure(best.spec);

@@ -15,7 +15,6 @@ namespace {
 
 config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Machine& machine) {
   config::LoadOptions load_rules = job.load;
-  load_rules.seed = job.search.seed;
   if (job.prefix) load_rules.profile = job.prefix->string() + job.file_suffix();
   if (!options.times_nothing()) load_rules.run_seconds = options.measure.deadlines.run.count();
   load_rules.file_must_exist = options.mode != Mode::dry_run;

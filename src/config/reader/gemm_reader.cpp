@@ -56,13 +56,12 @@ std::int64_t ld_of(Scale scale, const ScaleGrid& grid) {
 
 class GemmReader {
  public:
-  GemmReader(const Node& node, std::uint64_t seed, Diagnostics& diagnostics)
+  GemmReader(const Node& node, Diagnostics& diagnostics)
       : fields_(node, "gemm",
                 {"m",          "n",     "k",        "a",        "b",       "c",        "acc",      "layout",   "alpha",
                  "beta",       "batch", "lda",      "ldb",      "ldc",     "stride_a", "stride_b", "stride_c", "bias",
                  "fast_accum", "init",  "epilogue", "residual", "scale_a", "scale_b",  "groups",   "routing"},
                 diagnostics),
-        seed_(seed),
         diagnostics_(&diagnostics) {}
 
   Gemm read() {
@@ -208,7 +207,7 @@ class GemmReader {
     if (!routing)
       diagnostics_->add(rule->place,
                         fmt::format("routing must be even, uniform or zipf with an exponent above 0 and at "
-                                    "most 10, such as zipf 1.2, not {}",
+                                    "most 10, such as zipf 1.2 or uniform seed 7, not {}",
                                     describe(*rule)));
     if (node == nullptr) {
       if (rule != nullptr)
@@ -220,7 +219,7 @@ class GemmReader {
       diagnostics_->add(node->place, fmt::format("groups is {}; it must be between 1 and {}, or a list of their rows",
                                                  *count, kMostGroups));
     const std::int64_t groups = std::clamp<std::int64_t>(count.value_or(1), 1, kMostGroups);
-    set_groups(draw_rows(routing.value_or(Routing()), gemm_.m, groups, seed_), to_text(routing.value_or(Routing())));
+    set_groups(draw_rows(routing.value_or(Routing()), gemm_.m, groups), to_text(routing.value_or(Routing())));
   }
 
   void set_groups(const std::vector<std::int64_t>& rows, std::string routing) {
@@ -302,16 +301,13 @@ class GemmReader {
   }
 
   Fields fields_;
-  std::uint64_t seed_;
   Diagnostics* diagnostics_;
   Gemm gemm_;
 };
 
 }  // namespace
 
-Gemm read_gemm(const Node& node, std::uint64_t seed, Diagnostics& diagnostics) {
-  return GemmReader(node, seed, diagnostics).read();
-}
+Gemm read_gemm(const Node& node, Diagnostics& diagnostics) { return GemmReader(node, diagnostics).read(); }
 
 std::map<std::string, Value> constants_of(const Gemm& gemm) {
   return {{"m", gemm.m},

@@ -86,7 +86,7 @@ void Interpreter::read_heading() {
 
 void Interpreter::read_problem_section() {
   const Node* node = top_.find("problem");
-  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_, options_.seed);
+  if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
   if (node == nullptr && !plan_.kernel.empty()) {
     problem_ = assume_gemm(scope_);
     diagnostics_.add(top_.find("kernel")->place,

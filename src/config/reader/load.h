@@ -32,7 +32,6 @@ struct LoadOptions {
   std::optional<std::int64_t> m, n, k;  ///< sizes of the problem; in program mode parameters M, N, K
   std::optional<Shape> shape;           ///< one line of --shapes
   std::vector<std::string> problem;     ///< KEY=VALUE: entries of the problem
-  std::uint64_t seed = 0;               ///< of the rows that are drawn for groups
   std::optional<std::string> configuration;  ///< sizes and parameters as tune_gemm spells them
   std::optional<Backend> backend;            ///< instead of `backend:`
   std::vector<std::string> objectives;       ///< instead of `objective:`; the first one decides

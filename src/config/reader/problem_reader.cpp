@@ -17,7 +17,7 @@ ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
 
 }  // namespace
 
-ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics, std::uint64_t seed) {
+ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics) {
   ProblemSection section;
   Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
@@ -25,7 +25,7 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
     diagnostics.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
   }
   if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
-  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, seed, diagnostics), scope);
+  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
   section.problem = read_custom(*custom, scope, section.constants, section.counts, diagnostics);
   section.reference = custom->find("reference");
   return section;

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstdint>
 #include <map>
 #include <string>
 
@@ -18,8 +17,8 @@ struct ProblemSection {
 };
 
 /// Reads `problem: {gemm: ...}` or `problem: {custom: ...}` and adds its constants to `scope`. Of a gemm every default
-/// is filled in: types by type of a, leading dimensions and strides tight. `seed` is that of rows which are drawn.
-ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics, std::uint64_t seed = 0);
+/// is filled in: types by type of a, leading dimensions and strides tight.
+ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics);
 
 /// Returns a gemm without sizes in place of a problem that could not be read, so that its names are not reported too.
 ProblemSection assume_gemm(SymbolTable& scope);

@@ -48,12 +48,12 @@ TEST_F(Groups, ANumberOfGroupsSharesTheRows) {
   EXPECT_EQ(skewed.group_offsets.back(), 1000);
 }
 
-TEST_F(Groups, TheSeedAndTheCommandLineDecideAboutRows) {
+TEST_F(Groups, TheRoutingAndTheCommandLineDecideAboutRows) {
   const std::string problem = "m: 1000, n: 16, k: 32, groups: 8, routing: uniform";
   config::LoadOptions options = without_kernel_file();
-  options.seed = 7;
-  EXPECT_NE(gemm(problem, options).group_offsets, gemm(problem).group_offsets);
-  EXPECT_EQ(gemm(problem, options).group_offsets, gemm(problem, options).group_offsets);
+  EXPECT_NE(gemm(problem + " seed 7").group_offsets, gemm(problem).group_offsets);
+  EXPECT_EQ(gemm(problem + " seed 7").routing, "uniform seed 7");
+  EXPECT_EQ(gemm(problem).group_offsets, gemm(problem).group_offsets);
   options.problem = {"routing=even", "groups=4"};
   options.m = 8;
   EXPECT_EQ(gemm(problem, options).group_offsets, (std::vector<std::int32_t>{0, 2, 4, 6, 8}));

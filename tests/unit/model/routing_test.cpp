@@ -9,15 +9,20 @@ namespace tune::routing_test {
 namespace {
 
 std::vector<std::int64_t> drawn(const char* routing, std::int64_t rows, std::int64_t groups, std::uint64_t seed = 0) {
-  return draw_rows(*parse_routing(routing), rows, groups, seed);
+  Routing rule = *parse_routing(routing);
+  rule.seed = seed;
+  return draw_rows(rule, rows, groups);
 }
 
 TEST(Routing, HasItsName) {
   for (const char* text : {"even", "uniform", "zipf 1.2", "zipf 1", "zipf 0.5"})
     EXPECT_EQ(to_text(*parse_routing(text)), text);
   EXPECT_EQ(to_text(*parse_routing("zipf 1.0")), "zipf 1");
-  for (const char* text :
-       {"", "zipf", "zipf ", "zipf x", "zipf 1x", "zipf 0", "zipf -1", "zipf 11", "zipf nan", "Even"})
+  for (const char* text : {"uniform seed 7", "zipf 1.2 seed 18446744073709551615"})
+    EXPECT_EQ(to_text(*parse_routing(text)), text);
+  EXPECT_EQ(to_text(*parse_routing("uniform seed 0")), "uniform");
+  for (const char* text : {"", "zipf", "zipf ", "zipf x", "zipf 1x", "zipf 0", "zipf -1", "zipf 11", "zipf nan", "Even",
+                           "even seed 1", "uniform seed", "uniform seed -1", "zipf seed 1"})
     EXPECT_FALSE(parse_routing(text)) << text;
 }
 
