@@ -51,7 +51,7 @@ TEST_F(GroupsOfRows, EachNumberAndRoutingOfAListHasItsResult) {
 TEST_F(GroupsOfRows, OtherRowsAreAnotherProblem) {
   const auto timed = [&](const char* routing) {
     const Result result = tune({"-m", "64", "-n", "24", "-k", "40", "--problem", "groups=4", "--problem", routing,
-                                "--no-finals", "--output", "out"});
+                                "--tune", "--no-finals", "--output", "out"});
     EXPECT_EQ(result.code, 0) << result.out << result.err;
     return sandbox_.trials("out.jsonl").size();
   };

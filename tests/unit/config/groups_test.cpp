@@ -99,7 +99,7 @@ TEST_F(Groups, AnotherNumberOfRowsThanIsListedIsRefused) {
 TEST_F(Groups, ARoutingIsARuleForANumberOfGroups) {
   EXPECT_EQ(complaint("m: 8, n: 16, k: 32, groups: 4, routing: random"),
             "gemm.yaml:6: routing must be even, uniform or zipf with an exponent above 0 and at most 10, such as zipf "
-            "1.2, not 'random'");
+            "1.2 or uniform seed 7, not 'random'");
   EXPECT_EQ(
       complaint("m: 8, n: 16, k: 32, routing: even"),
       "gemm.yaml:5: launch.args names group_offsets, and the problem has no groups; give it some, such as groups: "
