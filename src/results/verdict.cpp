@@ -128,7 +128,7 @@ class WinnerVerdict {
 
   std::string name_of(const Spec& spec) const {
     const std::string settings = report::settings_text(spec, summary_->varying);
-    if (!settings.empty() && spec.mesh_idx < 0) return line_with_escapes(settings);  // of an earlier grid
+    if (spec.mesh_idx < 0) return settings.empty() ? "its winner" : line_with_escapes(settings);  // of an earlier grid
     return settings.empty() ? fmt::format("spec {}", spec.mesh_idx)
                             : fmt::format("{} (spec {})", line_with_escapes(settings), spec.mesh_idx);
   }
