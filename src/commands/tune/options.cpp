@@ -236,7 +236,7 @@ void bind_copies(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_progress(cli::Command& command, TerminalOptions& terminal) {
-  command.flag("--quiet,-q", terminal.quiet, "No progress; results only").common();
+  command.flag("--quiet,-q", terminal.quiet, "No progress, and no lists of --dry-run and --build-only").common();
   command.flag("--verbose,-v", terminal.verbose, "Log what every process does, on stderr");
 }
 
