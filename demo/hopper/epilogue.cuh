@@ -14,8 +14,8 @@ struct Matrix {
 
 #if HAS_EPILOGUE
 #if defined(epilogue_bias_row) && !SWAP || defined(epilogue_bias_col) && SWAP
-/// What is added to 16 x 8*kFragments sums of a warp, each of kBlocks times: a number for each column. It is read
-/// before the sums are known, and few registers keep it meanwhile: each lane has two of 64 columns, for all lanes.
+/// The bias of kBlocks times 16 x 8*kFragments sums of a warp, here a number for each column. It is read before the
+/// sums are known. Few registers keep it until then: of 64 columns each lane holds two, which it passes to the others.
 template <int kBlocks, int kFragments>
 class TileBias {
  public:
@@ -50,7 +50,7 @@ class TileBias {
   Result first_[kWords], second_[kWords];
 };
 #elif HAS_BIAS
-/// The same where it is a number for each row, of which a lane has two for each time.
+/// The same bias where it is a number for each row: a lane needs two for each of the kBlocks.
 template <int kBlocks, int kFragments>
 class TileBias {
  public:

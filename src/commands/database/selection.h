@@ -10,7 +10,7 @@ namespace tune::commands {
 /// Which of a database's results are meant, where it has those of several kernels, problems or devices.
 struct SelectionOptions {
   std::optional<std::string> kernel;
-  std::optional<std::string> device;  ///< a name or its only match; unset: this machine's
+  std::optional<std::string> device;  ///< a name, or a part of only one; unset: this machine's
   std::vector<std::string> problem;   ///< KEY=VALUE
 };
 

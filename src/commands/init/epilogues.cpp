@@ -12,7 +12,7 @@ namespace {
 /// Macros that follow from the problem's being plain.
 using Known = std::map<std::string, bool>;
 
-/// Whether the problem of a plain product defines none that begin so.
+/// Whether a plain product never defines this macro.
 bool is_of_no_plain_product(const std::string& macro) {
   return macro.starts_with("epilogue_") || macro.starts_with("scale_a_") || macro.starts_with("scale_b_") ||
          macro == "groups_contiguous";
