@@ -12,32 +12,18 @@
 
 #include <omp.h>
 
-#include <cstddef>
 #include <cstring>
-#include <vector>
 
 #include "scales.h"
 
 #if !defined(MR) || !defined(NR) || !defined(MC) || !defined(NC) || !defined(KC) || !defined(VL)
 #error "needs -D of MR NR MC NC KC VL, for example 6 16 48 128 512 8, and of scales; see the head of the file"
 #endif
+#include "packed_tile.h"
 
 namespace {
 
-static_assert(NR % VL == 0 && MC % MR == 0 && NC % NR == 0 && KC % 4 == 0, "see the head of the file");
-
-using Index = std::ptrdiff_t;
-using Vector [[gnu::vector_size(VL * sizeof(float))]] = float;
-
-constexpr int kVectors = NR / VL;
-
-constexpr Index min(Index a, Index b) { return a < b ? a : b; }
-
-/// What one thread works on.
-struct Workplace {
-  std::vector<float> a = std::vector<float>(std::size_t{MC} * KC), b = std::vector<float>(std::size_t{NC} * KC),
-                     sums = std::vector<float>(std::size_t{MC} * NC);
-};
+static_assert(KC % 4 == 0, "elements of a slice's line share a scale in fours");
 
 /// Lines from `first` on, as slivers of kWidth lines each, one step of k behind the other, with zeros at their edges.
 template <int kWidth, typename Matrix>
@@ -52,21 +38,6 @@ void pack(const Matrix& matrix, Index first, Index count, Index p, Index kc, flo
         for (Index j = q; j < min(q + 4, kc); ++j) to[j * kWidth + i] = inside ? factor * Matrix::unscaled(from[j]) : 0;
       }
     }
-}
-
-/// A part of the tile += sliver of A * sliver of B.
-void multiply(const float* a, const float* b, Index kc, float* sums) {
-  Vector part[MR][kVectors];
-  for (int i = 0; i < MR; ++i) std::memcpy(part[i], sums + i * NC, sizeof part[i]);
-  for (Index p = 0; p < kc; ++p, a += MR, b += NR) {
-    Vector row[kVectors];
-    std::memcpy(row, b, sizeof row);
-#pragma GCC unroll 64
-    for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 64
-      for (int j = 0; j < kVectors; ++j) part[i][j] += a[i] * row[j];
-  }
-  for (int i = 0; i < MR; ++i) std::memcpy(sums + i * NC, part[i], sizeof part[i]);
 }
 
 void compute_tile(const ScaledA& a, const ScaledB& b, Index row, Index col, Workplace& place, Result* c) {
