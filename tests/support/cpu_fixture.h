@@ -112,4 +112,15 @@ class CpuFixture : public testing::Test {
   std::map<std::string, std::string> artifacts_;  ///< of built_once()
 };
 
+/// For kernels with mistakes: five launches are timed, and no more.
+class MistakesFixture : public CpuFixture {
+ protected:
+  void SetUp() override {
+    CpuFixture::SetUp();
+    rules_.cold_cache = false;
+    rules_.min_launches = 5;
+    rules_.max_seconds = 0;
+  }
+};
+
 }  // namespace tune

@@ -38,15 +38,8 @@ Gemm gemm_of(const Case& each, std::int64_t k = 96) {
   return worker::resolved(gemm);
 }
 
-class EpilogueTest : public CpuFixture {
+class EpilogueTest : public MistakesFixture {
  protected:
-  void SetUp() override {
-    CpuFixture::SetUp();
-    rules_.cold_cache = false;
-    rules_.min_launches = 5;
-    rules_.max_seconds = 0;
-  }
-
   /// What becomes of a kernel with this mistake.
   std::string outcome(const Case& each, const Gemm& gemm) {
     wire::BuildRequest build_request;

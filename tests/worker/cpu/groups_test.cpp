@@ -50,15 +50,8 @@ std::string name(const Case& each) {
   return text + ", n " + std::to_string(each.n) + ", k " + std::to_string(each.k);
 }
 
-class GroupsTest : public CpuFixture {
+class GroupsTest : public MistakesFixture {
  protected:
-  void SetUp() override {
-    CpuFixture::SetUp();
-    rules_.cold_cache = false;
-    rules_.min_launches = 5;
-    rules_.max_seconds = 0;
-  }
-
   /// What becomes of a kernel with this mistake, or of that of the repository.
   std::string outcome(const Case& each, bool of_repository = false) {
     const Gemm gemm = gemm_of(each);

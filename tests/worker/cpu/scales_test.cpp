@@ -42,15 +42,8 @@ std::string name(const Case& each) {
          std::string(to_text(each.c)) + " fault " + std::to_string(static_cast<int>(each.fault));
 }
 
-class ScalesTest : public CpuFixture {
+class ScalesTest : public MistakesFixture {
  protected:
-  void SetUp() override {
-    CpuFixture::SetUp();
-    rules_.cold_cache = false;
-    rules_.min_launches = 5;
-    rules_.max_seconds = 0;
-  }
-
   /// What becomes of a kernel with this mistake, or of that of the repository.
   std::string outcome(const Case& each, bool of_repository = false) {
     const Gemm gemm = gemm_of(each);
