@@ -23,8 +23,8 @@ part "Kokkos" may_be_skipped tests/kokkos.sh build/check
 part "clusters" may_be_skipped tests/clusters.sh build/check
 part "sanitizers: configure" cmake --preset asan
 part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
-# Tests wait as long as they compute, so that there are more at a time than cores.
-part "sanitizers: tests" ctest --preset sanitized -j4
+# Some tests wait, so that there are more at a time than cores. Four took as long as three.
+part "sanitizers: tests" ctest --preset sanitized -j3
 # Last, so that its summary closes the output.
-part "tests" ctest --preset check -j4
+part "tests" ctest --preset check -j3
 echo "all of it: $SECONDS s"
