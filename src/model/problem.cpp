@@ -56,25 +56,23 @@ std::optional<Epilogue> parse_epilogue(std::string_view name) {
   return found != kEpilogues.end() ? std::optional(static_cast<Epilogue>(found - kEpilogues.begin())) : std::nullopt;
 }
 
-ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k) {
+ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k, std::int64_t matrices) {
   constexpr std::int64_t kBlock = 128, kPadded = 4;  // cuBLASLt begins a run of 128x128 scales at 16 bytes
   const auto blocks = [](std::int64_t count) { return (count + kBlock - 1) / kBlock; };
   switch (scale) {
     case Scale::none:
       break;
     case Scale::tensor:
-      return {lines, k, 1, 1, 1, 1};
+      return {lines, k, 1, 1, 1, 1, matrices};
     case Scale::line:
-      return {1, k, lines, 1, 1, lines};
+      return {1, k, lines, 1, 1, lines, matrices};
     case Scale::of_128:
-      return {1, kBlock, lines, blocks(k), 1, lines};
+      return {1, kBlock, lines, blocks(k), 1, lines, matrices};
     case Scale::of_128x128:
-      return {kBlock, kBlock, blocks(lines), blocks(k), (blocks(k) + kPadded - 1) / kPadded * kPadded, 1};
+      return {kBlock, kBlock, blocks(lines), blocks(k), (blocks(k) + kPadded - 1) / kPadded * kPadded, 1, matrices};
   }
   return {};
 }
-
-std::int64_t ScaleGrid::extent() const { return line_stride > 1 ? line_count * line_stride : line_count * depth_count; }
 
 std::int64_t Gemm::used_matrices_of_b() const {
   std::int64_t empty = 0;
@@ -89,8 +87,8 @@ double Gemm::bytes() const {
   const auto scales = [&](const ScaleGrid& grid) { return matrix(grid.line_count, grid.depth_count, Type::f32); };
   const double c_passes = (beta != 0 ? 2 : 1) + (residual ? 1 : 0);
   return static_cast<double>(batch) * (matrix(m, k, a) + c_passes * matrix(m, n, c)) +
-         static_cast<double>(used_matrices_of_b()) * matrix(k, columns(), b) + matrix(1, bias_length(), c) +
-         scales(scales_of_a()) + scales(scales_of_b());
+         static_cast<double>(used_matrices_of_b()) * (matrix(k, columns(), b) + scales(scales_of_b())) +
+         matrix(1, bias_length(), c) + scales(scales_of_a());
 }
 
 std::vector<std::string> epilogue_macros(const Gemm& gemm) {

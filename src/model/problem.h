@@ -48,16 +48,18 @@ enum class Scale { none, tensor, line, of_128, of_128x128 };
 inline constexpr std::array<std::string_view, 5> kScalesOfA = {"none", "tensor", "row", "1x128", "128x128"},
                                                  kScalesOfB = {"none", "tensor", "col", "1x128", "128x128"};
 
-/// How the scales of a matrix lie in memory: that of the element p of a line is at
+/// How the scales of matrices lie in memory, those of one behind the other's: that of the element p of a line is at
 /// line / lines * line_stride + p / depth * depth_stride. The order is cuBLASLt's.
 struct ScaleGrid {
   std::int64_t lines = 1, depth = 1;  ///< elements that share one, in both directions
   std::int64_t line_count = 0, depth_count = 0;
   std::int64_t line_stride = 1, depth_stride = 1;
-  /// Elements of memory, padding behind each run of 128x128 scales included.
-  std::int64_t extent() const;
+  std::int64_t matrices = 1;
+  /// Elements of memory for one matrix, padding behind each run of 128x128 scales included.
+  std::int64_t matrix_stride() const { return line_stride > 1 ? line_count * line_stride : line_count * depth_count; }
+  std::int64_t extent() const { return matrices * matrix_stride(); }
 };
-ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k);
+ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k, std::int64_t matrices = 1);
 
 /// C[m,n] = epilogue(alpha * A[m,k] * B[k,n] + beta * C + bias) + residual, `batch` times with one bias, which has C's
 /// type; the residual is laid out as C, and elements of A and B count times their scales. Leading dimensions and
@@ -94,7 +96,7 @@ struct Gemm {
   std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 
   ScaleGrid scales_of_a() const { return scale_grid(scale_a, m, k); }
-  ScaleGrid scales_of_b() const { return scale_grid(scale_b, columns(), k); }
+  ScaleGrid scales_of_b() const { return scale_grid(scale_b, columns(), k, matrices_of_b()); }
 
   /// Those of the product alone.
   double flops() const {

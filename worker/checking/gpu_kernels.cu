@@ -69,7 +69,8 @@ __device__ void for_each(const Lines& all, const Part& part) {
       const long long from =
           matrix * all.matrix_stride + rotated(line, all.skipped, all.moving_lines, all.groups) * all.line_stride;
       for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += across)
-        part(static_cast<Bits>(to + i), static_cast<Bits>(from + rotated(i, all.shift, all.moving)));
+        part(static_cast<Bits>(to + i * all.element_stride),
+             static_cast<Bits>(from + rotated(i, all.shift, all.moving) * all.element_stride));
     }
 }
 
@@ -225,7 +226,8 @@ extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a,
     }
     for (int i = 0; i < kTurns; ++i)
       by_row[kTurns * r + i] =
-          now.k[i] < 0 ? 0 : 2 * alpha * decode(type_a, read(type_a, a, at(now.k[i]))) * scales_a.at(row, now.k[i]);
+          now.k[i] < 0 ? 0
+                       : 2 * alpha * decode(type_a, read(type_a, a, at(now.k[i]))) * scales_a.at(batch, row, now.k[i]);
   }
   const Bits all_cols = static_cast<Bits>(view_b.batch * view_b.cols);
   for (Bits c = first_index(); c < all_cols; c += step()) {
@@ -237,7 +239,7 @@ extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a,
     }
     for (int i = 0; i < kTurns; ++i)
       by_col[kTurns * c + i] =
-          now.k[i] < 0 ? 0 : decode(type_b, read(type_b, b, at(now.k[i]))) * scales_b.at(now.k[i], col);
+          now.k[i] < 0 ? 0 : decode(type_b, read(type_b, b, at(now.k[i]))) * scales_b.at(batch, now.k[i], col);
   }
 }
 
@@ -271,7 +273,7 @@ extern "C" __global__ void tune_widen(Element type, const void* data, View view,
   const Bits count = static_cast<Bits>(view.batch * view.rows * view.cols);
   for (Bits i = first_index(); i < count; i += step()) {
     const Place at = place_of(view, i);
-    out[i] = decode(type, read(type, data, offset(view, at))) * scales.at(at.row, at.col);
+    out[i] = decode(type, read(type, data, offset(view, at))) * scales.at(at.batch, at.row, at.col);
   }
 }
 

@@ -12,10 +12,11 @@ struct View {
 /// ScaleView of layout.h and where the scales lie; null: there are none, and elements count as they are.
 struct Scales {
   const float* data;
-  long long rows, cols, row_stride, col_stride;
+  long long rows, cols, matrix_stride, row_stride, col_stride;
 
-  TUNE_HOST_DEVICE double at(long long row, long long col) const {
-    return data ? static_cast<double>(data[row / rows * row_stride + col / cols * col_stride]) : 1;
+  TUNE_HOST_DEVICE double at(long long matrix, long long row, long long col) const {
+    return data ? static_cast<double>(data[matrix * matrix_stride + row / rows * row_stride + col / cols * col_stride])
+                : 1;
   }
 };
 
@@ -47,7 +48,7 @@ TUNE_HOST_DEVICE constexpr long long rotated(long long index, long long by, long
 
 /// Lines of rotated_inputs.h.
 struct Lines {
-  long long matrices, lines, length, matrix_stride, line_stride, skipped, shift, moving_lines, moving;
+  long long matrices, lines, length, matrix_stride, line_stride, element_stride, skipped, shift, moving_lines, moving;
   Groups groups;
 };
 

@@ -55,7 +55,10 @@ ScaleView scales_of_a(const Gemm& gemm) {
 
 ScaleView scales_of_b(const Gemm& gemm) {
   const ScaleGrid grid = gemm.scales_of_b();
-  return {grid.depth, grid.lines, {1, grid.depth_count, grid.line_count, 0, grid.depth_stride, grid.line_stride}};
+  return {
+      grid.depth,
+      grid.lines,
+      {grid.matrices, grid.depth_count, grid.line_count, grid.matrix_stride(), grid.depth_stride, grid.line_stride}};
 }
 
 std::vector<Buffer> buffers_of(const Problem& problem) {

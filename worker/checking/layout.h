@@ -47,7 +47,8 @@ struct Product {
 /// One for each matrix of a batch, or for each group that has rows.
 std::vector<Product> products_of(const Gemm& gemm);
 
-/// The scales of A or B: a matrix of one for each `rows` by `cols` elements, and fewer at the ends.
+/// The scales of A or B: for each of its matrices one of a scale for each `rows` by `cols` elements, and fewer at the
+/// ends.
 struct ScaleView {
   std::int64_t rows = 1, cols = 1;
   MatrixView view;

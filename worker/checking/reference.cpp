@@ -26,11 +26,13 @@ void apply_scales(const Gemm& gemm, std::uint64_t seed, std::size_t buffer, cons
   if (scales.view.rows == 0) return;
   std::vector<double> factors(size(buffers_of(gemm)[buffer].count));
   generate(content_of(gemm, buffer, seed), 0, static_cast<std::int64_t>(factors.size()), factors.data());
-  parallel_for(view.rows, 64, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row)
+  parallel_for(view.batch * view.rows, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t matrix = i / view.rows, row = i % view.rows;
       for (std::int64_t col = 0; col < view.cols; ++col)
-        values[size(view.offset(0, row, col))] *=
-            factors[size(scales.view.offset(0, row / scales.rows, col / scales.cols))];
+        values[size(view.offset(matrix, row, col))] *=
+            factors[size(scales.view.offset(matrix, row / scales.rows, col / scales.cols))];
+    }
   });
 }
 

@@ -27,6 +27,13 @@ MatrixView bias_view(const Gemm& gemm) {
   return gemm.bias == Bias::row ? MatrixView{1, 1, length, 0, length, 1} : MatrixView{1, length, 1, 0, 1, length};
 }
 
+/// A line whose elements are no neighbours: calls `part(to, from, 1)` for each.
+template <typename Part>
+void for_each_element(const Lines& all, std::int64_t to, std::int64_t from, const Part& part) {
+  for (std::int64_t i = 0; i < all.length; ++i)
+    part(to + i * all.element_stride, from + gpu::rotated(i, all.shift, all.moving) * all.element_stride, 1);
+}
+
 /// Calls `part(to, from, count)` for runs of elements that are neighbours in memory before and after the rotation,
 /// with their offsets, on all cores.
 template <typename Part>
@@ -39,6 +46,10 @@ void for_each_run(const RotatedView& rotated, const Part& part) {
                    const std::int64_t to = matrix + line * all.line_stride;
                    const std::int64_t there = gpu::rotated(line, all.skipped, all.moving_lines, all.groups);
                    const std::int64_t from = matrix + there * all.line_stride, staying = all.length - all.moving;
+                   if (all.element_stride != 1 && all.length > 1) {
+                     for_each_element(all, to, from, part);
+                     continue;
+                   }
                    if (all.shift == 0) {
                      part(to, from, all.length);
                      continue;
@@ -97,9 +108,10 @@ Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::i
 Lines lines_of(const RotatedView& rotated) {
   const auto& [view, rows, cols, moving_rows, moving_cols, groups] = rotated;
   if (groups.count > 0 || (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1)))
-    return {view.batch, view.rows, view.cols,   view.batch_stride, view.row_stride,
+    return {view.batch, view.rows, view.cols,   view.batch_stride, view.row_stride, view.col_stride,
             rows,       cols,      moving_rows, moving_cols,       groups};
-  return {view.batch, view.cols, view.rows, view.batch_stride, view.col_stride, cols, rows, moving_cols, moving_rows};
+  return {view.batch,      view.cols, view.rows, view.batch_stride, view.col_stride,
+          view.row_stride, cols,      rows,      moving_cols,       moving_rows};
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation) {
@@ -120,8 +132,12 @@ RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& r
       if (buffer >= number_of_scale_a(gemm)) {
         const RotatedView of = rotated_view(gemm, buffer < number_of_scale_b(gemm) ? kNumberOfA : kNumberOfB, rotation);
         const ScaleView scales = buffer < number_of_scale_b(gemm) ? scales_of_a(gemm) : scales_of_b(gemm);
-        return {scales.view, of.rows / scales.rows, of.cols / scales.cols, of.moving_rows / scales.rows,
-                of.moving_cols / scales.cols};
+        return {scales.view,
+                of.rows / scales.rows,
+                of.cols / scales.cols,
+                of.moving_rows / scales.rows,
+                of.moving_cols / scales.cols,
+                scales.rows == 1 ? of.groups : gpu::Groups{}};
       }
       return {bias_view(gemm), gemm.bias == Bias::col ? rows : 0, gemm.bias == Bias::row ? cols : 0, moving.rows,
               moving.cols};

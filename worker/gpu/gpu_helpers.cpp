@@ -40,11 +40,12 @@ gpu::View device_view(const MatrixView& view) {
 
 gpu::Scales device_scales(const GpuHelpers::Operand& matrix) {
   const auto& [rows, cols, view] = matrix.scale_view;
-  return {reinterpret_cast<const float*>(matrix.scales), rows, cols, view.row_stride, view.col_stride};
+  const auto* const data = reinterpret_cast<const float*>(matrix.scales);
+  return {data, rows, cols, view.batch_stride, view.row_stride, view.col_stride};
 }
 
 gpu::Lines device_lines(const Lines& lines) {
-  return {lines.matrices, lines.lines, lines.length,       lines.matrix_stride, lines.line_stride,
+  return {lines.matrices, lines.lines, lines.length,       lines.matrix_stride, lines.line_stride, lines.element_stride,
           lines.skipped,  lines.shift, lines.moving_lines, lines.moving,        lines.groups};
 }
 

@@ -240,8 +240,8 @@ class GemmReader {
     refuse(gemm_.bias != Bias::none, "bias", "groups have no bias yet; remove bias or groups");
     refuse(gemm_.epilogue != Epilogue::none, "epilogue", "groups have no epilogue yet; remove epilogue or groups");
     refuse(gemm_.residual, "residual", "groups have no residual yet; remove residual or groups");
-    refuse(gemm_.scale_a != Scale::none, "scale_a", "groups have no scales yet; remove scale_a or groups");
-    refuse(gemm_.scale_b != Scale::none, "scale_b", "groups have no scales yet; remove scale_b or groups");
+    refuse(gemm_.scale_a == Scale::of_128x128, "scale_a",
+           "a group may begin within 128 rows of A, which then have no scale in common; write 1x128");
     refuse(gemm_.layout_a == Layout::col || gemm_.layout_c == Layout::col, "layout",
            "groups are runs of rows of A and C, whose layout must be row");
   }
