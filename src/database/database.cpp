@@ -23,6 +23,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   key.sizes = {{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}};
   if (gemm.batch != 1) key.sizes.emplace_back("batch", gemm.batch);
   if (gemm.groups() > 0) key.sizes.emplace_back("groups", gemm.groups());
+  if (gemm.max_rows > 0) key.sizes.emplace_back("max_rows", gemm.max_rows);
   auto& problem = key.group.problem;
   const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
   problem = {{"a", std::string(to_text(gemm.a))}, {"b", std::string(to_text(gemm.b))},
@@ -38,6 +39,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   problem["residual"] = gemm.residual ? "true" : "false";
   for (const char* name : {"scale_a", "scale_b"}) problem[name] = scale_text(gemm, name);
   if (gemm.groups() > 0) problem["routing"] = gemm.routing;
+  problem["padding"] = gemm.any_padding ? "any" : "kept";
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
   problem["init"] = kInits[static_cast<int>(gemm.init)];
   std::erase_if(problem, [](const auto& property) {
@@ -50,9 +52,9 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
     if (count != 1 && stride != extent(rows, cols, order, ld))
       key.sizes.emplace_back(fmt::format("stride_{}", matrix), stride);
   };
-  distances("a", gemm.lda, gemm.stride_a, gemm.m, gemm.k, gemm.layout_a, gemm.batch);
+  distances("a", gemm.lda, gemm.stride_a, gemm.rows(), gemm.k, gemm.layout_a, gemm.batch);
   distances("b", gemm.ldb, gemm.stride_b, gemm.k, gemm.columns(), gemm.layout_b, gemm.matrices_of_b());
-  distances("c", gemm.ldc, gemm.stride_c, gemm.m, gemm.n, gemm.layout_c, gemm.batch);
+  distances("c", gemm.ldc, gemm.stride_c, gemm.rows(), gemm.n, gemm.layout_c, gemm.batch);
 }
 
 bool launch_is_known(const TunedResult& result) { return result.artifact_hash.empty() || !result.code.empty(); }
@@ -78,8 +80,8 @@ Backend backend_of(const ResultGroup& group) { return parse_backend(group.backen
 
 const std::map<std::string, std::string>& gemm_defaults() {
   static const std::map<std::string, std::string> kDefaults = {
-      {"alpha", "1"},      {"beta", "0"},         {"bias", "none"},    {"epilogue", "none"}, {"fast_accum", "false"},
-      {"init", "uniform"}, {"residual", "false"}, {"scale_a", "none"}, {"scale_b", "none"}};
+      {"alpha", "1"},      {"beta", "0"},       {"bias", "none"},      {"epilogue", "none"}, {"fast_accum", "false"},
+      {"init", "uniform"}, {"padding", "kept"}, {"residual", "false"}, {"scale_a", "none"},  {"scale_b", "none"}};
   return kDefaults;
 }
 

@@ -16,7 +16,7 @@
 /// Results of many tunings, each under what it is a result of: values and the rule by which the better one is kept.
 namespace tune::database {
 
-/// The sizes of a problem: m, n, k, batch, groups in this order, of other problems all sizes by name.
+/// The sizes of a problem: m, n, k, batch, groups, max_rows in this order, of other problems all sizes by name.
 using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// The machine that a result is of. Texts are empty where it is not known.

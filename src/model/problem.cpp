@@ -99,6 +99,11 @@ std::vector<std::string> epilogue_macros(const Gemm& gemm) {
   return names;
 }
 
+std::vector<std::string> group_macros(const Gemm& gemm) {
+  if (gemm.groups() == 0) return {};
+  return {gemm.max_rows > 0 ? "groups_masked" : "groups_contiguous"};
+}
+
 std::vector<std::string> scale_macros(const Gemm& gemm, std::string_view name) {
   const std::string_view text = scale_text(gemm, name);
   return text == "none" ? std::vector<std::string>() : std::vector{std::string(name) + "_" + std::string(text)};

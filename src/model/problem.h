@@ -80,6 +80,10 @@ struct Gemm {
   /// and m at the end. Empty: there are none, and B is one matrix.
   std::vector<std::int32_t> group_offsets = {};
   std::string routing = {};  ///< where the rows of groups come from: see model/routing.h; otherwise empty
+  /// For how many rows each group has room in A and C: group e begins at row e * max_rows, and what lies behind its
+  /// rows is padding. 0: groups lie one behind the other.
+  std::int64_t max_rows = 0;
+  bool any_padding = false;  ///< kernels may write the padding of groups in C
   bool fast_accum = false;   ///< of fp8: sums may keep as few digits as those of tensor cores
   Init init = Init::uniform;
 
@@ -88,6 +92,11 @@ struct Gemm {
   std::int64_t groups() const {
     return group_offsets.empty() ? 0 : static_cast<std::int64_t>(group_offsets.size()) - 1;
   }
+  /// Rows of A and C in memory, of which m are multiplied.
+  std::int64_t rows() const { return max_rows > 0 ? groups() * max_rows : m; }
+  std::int64_t first_row(std::int64_t group) const {
+    return max_rows > 0 ? group * max_rows : group_offsets[static_cast<std::size_t>(group)];
+  }
   /// Matrices of B.
   std::int64_t matrices_of_b() const { return group_offsets.empty() ? batch : groups(); }
   /// Those that are read: groups without rows need none.
@@ -95,7 +104,7 @@ struct Gemm {
   /// Elements of the bias vector.
   std::int64_t bias_length() const { return bias == Bias::none ? 0 : bias == Bias::row ? columns() : m; }
 
-  ScaleGrid scales_of_a() const { return scale_grid(scale_a, m, k); }
+  ScaleGrid scales_of_a() const { return scale_grid(scale_a, rows(), k); }
   ScaleGrid scales_of_b() const { return scale_grid(scale_b, columns(), k, matrices_of_b()); }
 
   /// Those of the product alone.
@@ -111,6 +120,9 @@ struct Gemm {
 /// What kernels know from `epilogue` among `build.defines`: epilogue_bias_row or epilogue_bias_col, epilogue_relu and
 /// its like, epilogue_residual. Of a plain product nothing.
 std::vector<std::string> epilogue_macros(const Gemm& gemm);
+/// What they know from `groups` there: groups_contiguous, or groups_masked if each has room for max_rows; without
+/// groups nothing.
+std::vector<std::string> group_macros(const Gemm& gemm);
 /// What they know from `scale_a` or `scale_b` there: scale_a_1x128 and its like; without scales nothing.
 std::vector<std::string> scale_macros(const Gemm& gemm, std::string_view name);
 

@@ -9,6 +9,8 @@ std::string gemm_text(const Gemm& gemm) {
   std::string text = fmt::format("{}x{}x{}", gemm.m, gemm.n, gemm.k);
   if (gemm.batch != 1) text += fmt::format("x{}", gemm.batch);
   if (gemm.groups() > 0) text += fmt::format(" {} groups {}", gemm.groups(), gemm.routing);
+  if (gemm.max_rows > 0) text += fmt::format(" of at most {} rows", gemm.max_rows);
+  if (gemm.any_padding) text += ", any padding";
   if (gemm.a != Type::f32 || gemm.b != Type::f32 || gemm.c != Type::f32)
     text += fmt::format(" {} {} {}", to_text(gemm.a), to_text(gemm.b), to_text(gemm.c));
   if (gemm.epilogue != Epilogue::none) text += fmt::format(" {}", to_text(gemm.epilogue));

@@ -127,7 +127,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CommandLine, words, is_shell)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, acc, layout_a, layout_b, layout_c, lda,
                                                 ldb, ldc, stride_a, stride_b, stride_c, alpha, beta, bias, epilogue,
-                                                residual, scale_a, scale_b, group_offsets, routing, fast_accum, init)
+                                                residual, scale_a, scale_b, group_offsets, routing, max_rows,
+                                                any_padding, fast_accum, init)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache,

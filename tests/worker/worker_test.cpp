@@ -311,7 +311,7 @@ TEST(Check, PaddingBetweenRowsAndMatricesMustStayAsItWas) {
   gemm.stride_c = 32 * 20 + 7;
   Case kernel(gemm);
   const auto damage = [&kernel] {
-    return worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), std::nullopt,
+    return worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), {}, std::nullopt,
                                   worker::Poison::nan);
   };
   EXPECT_EQ(damage(), std::nullopt);
@@ -329,9 +329,9 @@ TEST(Check, PaddingOfAnUpdatedMatrixMustKeepItsContent) {
   std::vector<float> c(static_cast<std::size_t>(view.extent()));
   worker::fill(content, c.data(), view.extent());
   c[0] = 5;
-  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, content, worker::Poison::nan), std::nullopt);
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, {}, content, worker::Poison::nan), std::nullopt);
   c[30] = 5;
-  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, content, worker::Poison::nan),
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, c.data(), view, {}, content, worker::Poison::nan),
             "padding of C was overwritten at element 30");
 }
 
@@ -342,7 +342,7 @@ TEST(Check, InterleavedMatricesHaveNoPadding) {
   gemm.stride_c = 30;
   Case kernel(gemm);
   EXPECT_EQ(kernel.compare().wrong, 0);
-  EXPECT_EQ(worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), std::nullopt,
+  EXPECT_EQ(worker::padding_damage("C", Type::f32, kernel.c.data(), worker::view_c(kernel.gemm), {}, std::nullopt,
                                    worker::Poison::nan),
             std::nullopt);
 }

@@ -84,8 +84,10 @@ void compare_element(Deviation& deviation, const T& element, const Estimate& exp
   add_wrong(deviation, index, found, expected.value, is_unwritten(element, pattern));
 }
 
+/// In the rows that the groups have.
 template <typename ExpectedAt>
-Deviation compare(Type type, const void* data, const MatrixView& view, Poison pattern, const ExpectedAt& expected) {
+Deviation compare(Type type, const void* data, const MatrixView& view, const gpu::Groups& groups, Poison pattern,
+                  const ExpectedAt& expected) {
   Deviation total;
   std::mutex mutex;
   with_type(type, [&](auto tag) {
@@ -94,7 +96,7 @@ Deviation compare(Type type, const void* data, const MatrixView& view, Poison pa
     parallel_for(view.batch * view.rows, grain, [&](std::int64_t begin, std::int64_t end) {
       Deviation part;
       for (std::int64_t line = begin; line < end; ++line)
-        for (Index i{line / view.rows, line % view.rows, 0}; i.col < view.cols; ++i.col)
+        for (Index i{line / view.rows, line % view.rows, 0}; i.col < view.cols && groups.have(i.row); ++i.col)
           compare_element(part, static_cast<const T*>(data)[view.offset(i.batch, i.row, i.col)], expected(i), i,
                           pattern);
       const std::lock_guard lock(mutex);
@@ -122,10 +124,10 @@ std::string place(const Index& index, bool is_list) {
   return index.batch > 0 ? text + fmt::format(", matrix {}", index.batch) : text;
 }
 
-/// Calls `gap(first, count)` for each run of elements within the view's extent that belongs to no matrix, in order,
-/// until it returns true.
+/// Calls `gap(first, count)` for each run of elements within the view's extent that belongs to no matrix, or to a row
+/// that is none of the groups, in order, until it returns true.
 template <typename Gap>
-void find_gap(const MatrixView& view, Gap&& gap) {
+void find_gap(const MatrixView& view, const gpu::Groups& groups, Gap&& gap) {
   const bool by_rows = view.col_stride == 1;
   const std::int64_t lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
   const std::int64_t stride = by_rows ? view.row_stride : view.col_stride;
@@ -133,8 +135,10 @@ void find_gap(const MatrixView& view, Gap&& gap) {
   if (view.batch > 1 && view.batch_stride < matrix) return;
   for (std::int64_t b = 0; b < view.batch; ++b) {
     const std::int64_t start = b * view.batch_stride;
-    for (std::int64_t line = 0; line + 1 < lines && stride > length; ++line)
-      if (gap(start + line * stride + length, stride - length)) return;
+    for (std::int64_t line = 0; line < lines && (stride > length || groups.count > 0); ++line) {
+      if (!groups.have(line) && gap(start + line * stride, length)) return;
+      if (line + 1 < lines && stride > length && gap(start + line * stride + length, stride - length)) return;
+    }
     if (b + 1 < view.batch && view.batch_stride > matrix && gap(start + matrix, view.batch_stride - matrix)) return;
   }
 }
@@ -167,11 +171,12 @@ class ExpectedGemm {
  private:
   /// The element of the product that is so many columns further on.
   Estimate product(const Index& i, std::int64_t further) const {
-    const std::int64_t columns = gemm_.columns(), col = col_there(i) + further, line = i.batch * gemm_.m + row_there(i);
+    const std::int64_t columns = gemm_.columns(), col = col_there(i) + further,
+                       line = i.batch * gemm_.rows() + row_there(i);
     const std::int64_t of_b = change_.matrix_of_b(i.batch, i.row);
     double value = reference_.x[static_cast<std::size_t>(line * columns + col)];
     if (!variation_.signs.by_row.empty())
-      value += variation_.signs.change(i.batch * gemm_.m + i.row, of_b * columns + i.col + further);
+      value += variation_.signs.change(i.batch * gemm_.rows() + i.row, of_b * columns + i.col + further);
     const double norms = reference_.row_norms[static_cast<std::size_t>(line)] *
                          reference_.col_norms[static_cast<std::size_t>(of_b * columns + col)];
     return gpu::before_epilogue(tolerance_, value, norms);
@@ -207,15 +212,15 @@ double TurnedSigns::change(std::int64_t row, std::int64_t col) const {
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
                        const Variation& variation) {
   const ExpectedGemm expected(g, reference, variation);
-  return compare(g.c, c, view_c(g), pattern, [&](const Index& i) { return expected.at(i); });
+  return compare(g.c, c, view_c(g), change_of(g, {}).groups, pattern, [&](const Index& i) { return expected.at(i); });
 }
 
 std::vector<double> expected_result(const Gemm& g, const GemmReference& reference, const Variation& variation) {
   const ExpectedGemm expected(g, reference, variation);
   std::vector<double> result;
-  result.reserve(static_cast<std::size_t>(g.batch * g.m * g.n));
+  result.reserve(static_cast<std::size_t>(g.batch * g.rows() * g.n));
   for (Index i; i.batch < g.batch; ++i.batch)
-    for (i.row = 0; i.row < g.m; ++i.row)
+    for (i.row = 0; i.row < g.rows(); ++i.row)
       for (i.col = 0; i.col < g.n; ++i.col) result.push_back(expected.at(i).value);
   return result;
 }
@@ -225,7 +230,7 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
   const double tolerance = custom_tolerance(problem, buffer.type) * largest;
-  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, pattern, [&](const Index& i) {
+  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, {}, pattern, [&](const Index& i) {
     return Estimate{values[static_cast<std::size_t>(i.col)], tolerance};
   });
   deviation.is_list = true;
@@ -261,14 +266,14 @@ std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, con
                                         const Content& content, const void* data, const Rotation& rotation) {
   const RotatedView rotated = rotated_view(gemm, index, rotation);
   if (const auto at = first_rotated_difference(content, rotated, data)) return overwritten_text(buffer.name, *at);
-  return padding_damage(buffer.name, buffer.type, data, rotated.view, content, Poison::nan);
+  return padding_damage(buffer.name, buffer.type, data, rotated.view, {}, content, Poison::nan);
 }
 
 std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,
-                                          const MatrixView& view, const std::optional<Content>& before,
-                                          Poison pattern) {
+                                          const MatrixView& view, const gpu::Groups& groups,
+                                          const std::optional<Content>& before, Poison pattern) {
   std::optional<std::int64_t> at;
-  find_gap(view, [&](std::int64_t first, std::int64_t count) {
+  find_gap(view, groups, [&](std::int64_t first, std::int64_t count) {
     at = before ? first_difference(*before, data, first, count)
                 : first_unpoisoned(data, size_of(type), first, count, pattern);
     return at.has_value();

@@ -76,9 +76,11 @@ std::optional<std::string> input_damage(const std::string& buffer, const Content
 std::optional<std::string> input_damage(const Gemm& gemm, std::size_t index, const Buffer& buffer,
                                         const Content& content, const void* data, const Rotation& rotation);
 
-/// `padding of C was overwritten at element 4100`, if an element between the rows, columns or matrices of `view` is
-/// not what it was before the launch: `before`, or else the poison. Interleaved matrices have no padding.
+/// `padding of C was overwritten at element 4100`, if an element between the rows, columns or matrices of `view`, or of
+/// a row that is none of `groups`, is not what it was before the launch: `before`, or else the poison. Interleaved
+/// matrices have no padding.
 std::optional<std::string> padding_damage(const std::string& buffer, Type type, const void* data,
-                                          const MatrixView& view, const std::optional<Content>& before, Poison pattern);
+                                          const MatrixView& view, const gpu::Groups& groups,
+                                          const std::optional<Content>& before, Poison pattern);
 
 }  // namespace tune::worker

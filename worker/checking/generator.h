@@ -25,9 +25,9 @@ TUNE_HOST_DEVICE constexpr Bits mix(Bits x) {
 TUNE_HOST_DEVICE constexpr Bits key(Bits seed, Bits buffer) { return mix(seed + mix(kGolden * (buffer + 1))); }
 TUNE_HOST_DEVICE constexpr Bits random(Bits key, Bits index) { return mix(key + kGolden * (index + 1)); }
 
-/// What makes the numbers: one of the structs below, or a list of them. The first are numbered as Init of
-/// model/problem.h.
-enum class Source : int { uniform, normal, hpl, trig, zeros, iota, scales, listed };
+/// What makes the numbers: one of the structs below, or a list of them, or of numbers that are so far apart. The first
+/// are numbered as Init of model/problem.h.
+enum class Source : int { uniform, normal, hpl, trig, zeros, iota, scales, listed, differences };
 
 /// Evenly distributed in [-1, 1), in steps of 2^-52.
 struct Uniform {

@@ -189,7 +189,10 @@ TUNE_HOST_DEVICE constexpr double source_at(Source source, Bits key, Bits index)
 
 /// The raw bits of element `index` of a buffer, as inputs.h says. The key of a list is its address.
 TUNE_HOST_DEVICE constexpr Bits element(Element type, Source source, Bits key, Bits index, double factor = 1) {
-  if (source == Source::listed) return encode(type, __builtin_bit_cast(const int*, key)[index]);
+  if (source == Source::listed || source == Source::differences) {
+    const int* const list = __builtin_bit_cast(const int*, key) + index;
+    return encode(type, source == Source::listed ? list[0] : list[1] - list[0]);
+  }
   if (source == Source::iota)
     return encode(type, source_at(source, key, index & ((Bits{1} << counting_bits(type)) - 1)));
   const double x = factor * source_at(source, key, index);

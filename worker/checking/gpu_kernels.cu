@@ -90,13 +90,14 @@ extern "C" __global__ void tune_first_difference(Element type, Source source, Bi
 
 namespace {
 
-/// Whether an element of a buffer belongs to none of its matrices, which do not overlap.
-__device__ bool is_padding(const View& view, long long index) {
+/// Whether an element of a buffer belongs to none of its matrices, which do not overlap, or to a row that is none of
+/// the groups.
+__device__ bool is_padding(const View& view, const Groups& groups, long long index) {
   const long long matrix = view.batch > 1 ? min(index / view.batch_stride, view.batch - 1) : 0;
   const bool by_rows = view.col_stride == 1;
   const long long stride = by_rows ? view.row_stride : view.col_stride, at = index - matrix * view.batch_stride;
   const long long lines = by_rows ? view.rows : view.cols, length = by_rows ? view.cols : view.rows;
-  return at / stride >= lines || at % stride >= length;
+  return at / stride >= lines || at % stride >= length || !groups.have(at / stride);
 }
 
 /// An element of memory in which 16 bits are repeated.
@@ -118,9 +119,9 @@ __device__ Bits poisoned(Element type, Bits word, Bits index) {
 /// *first = the smallest index of a padding element that is not what tune_fill writes, or not poison if there is some;
 /// left alone if there is none.
 extern "C" __global__ void tune_padding(Element type, Source source, Bits key, double factor, Bits poison,
-                                        const void* data, View view, Bits count, Bits* first) {
+                                        const void* data, View view, Groups groups, Bits count, Bits* first) {
   for (Bits i = first_index(); i < count; i += step()) {
-    if (!is_padding(view, static_cast<long long>(i))) continue;
+    if (!is_padding(view, groups, static_cast<long long>(i))) continue;
     const Bits before = poison ? poisoned(type, poison, i) : element(type, source, key, i, factor);
     if (read(type, data, i) != before) atomicMin(first, i);
   }
@@ -160,6 +161,7 @@ extern "C" __global__ void tune_compare(Element type, const void* data, View vie
       Column own = {}, second = {};  // the second is that of swiglu's other half
       long long known_of = -1;       // a matrix of B
       for (long long row = blockIdx.y; row < view.rows; row += gridDim.y) {
+        if (!change.groups.have(row)) continue;
         const long long line = batch * view.rows + rotated(row, change.rows, change.moving_rows, change.groups),
                         of_b = change.matrix_of_b(batch, row);
         if (of_b != known_of) {

@@ -20,13 +20,23 @@ struct Scales {
   }
 };
 
-/// The groups of a product's rows: the offsets of Gemm and how many groups there are; 0: none, and `offsets` is unused.
+/// The groups of a product's rows: the offsets and max_rows of Gemm, and how many groups there are; 0: none, and the
+/// others are unused.
 struct Groups {
   const int* offsets;
-  long long count;
+  long long count, max_rows;
 
-  /// The group that has this row. Precondition: there are groups.
+  TUNE_HOST_DEVICE constexpr long long first(long long group) const {
+    return max_rows > 0 ? group * max_rows : offsets[group];
+  }
+  TUNE_HOST_DEVICE constexpr long long rows(long long group) const { return offsets[group + 1] - offsets[group]; }
+  /// Whether a row is one of a group, and no padding behind its rows; without groups all are.
+  TUNE_HOST_DEVICE constexpr bool have(long long row) const {
+    return count == 0 || max_rows == 0 || row % max_rows < rows(row / max_rows);
+  }
+  /// The group that has this row or padding. Precondition: there are groups.
   TUNE_HOST_DEVICE constexpr long long of(long long row) const {
+    if (max_rows > 0) return row / max_rows;
     long long first = 0, last = count;
     while (last - first > 1) {
       const long long middle = (first + last) / 2;
@@ -38,11 +48,11 @@ struct Groups {
 
 /// The index of what has taken the place `index`, where the first `moving` are rotated, or those of each group.
 TUNE_HOST_DEVICE constexpr long long rotated(long long index, long long by, long long moving, Groups groups = {}) {
-  if (groups.count > 0) {
-    const long long group = groups.of(index), first = groups.offsets[group];
-    return first + (index - first + by) % (groups.offsets[group + 1] - first);
+  if (groups.count > 0 && groups.have(index)) {
+    const long long group = groups.of(index), first = groups.first(group);
+    return first + (index - first + by) % groups.rows(group);
   }
-  if (index >= moving) return index;
+  if (index >= moving || groups.count > 0) return index;
   return index + by < moving ? index + by : index + by - moving;
 }
 

@@ -55,6 +55,7 @@ void with_source(generator::Source source, F&& f) {
     case scales:
       return f(generator::Scales{});
     case listed:
+    case differences:
       return;
   }
 }
@@ -87,11 +88,14 @@ double factor_of_b(const Gemm& gemm) {
 /// Elements [first, first + count) to `to`.
 template <typename T>
 void make(const Content& content, std::int64_t first, std::int64_t count, T* to) {
-  if (content.source == generator::Source::listed) {
-    std::transform(content.list + first, content.list + first + count, to, [](int x) {
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(x);
-      if constexpr (!std::is_integral_v<T>) return rounded<T>(x);
-    });
+  if (content.list != nullptr) {
+    for (const std::int32_t* at = content.list + first; at < content.list + first + count; ++at) {
+      const int x = content.source == generator::Source::listed ? at[0] : at[1] - at[0];
+      if constexpr (std::is_integral_v<T>)
+        *to++ = static_cast<T>(x);
+      else
+        *to++ = rounded<T>(x);
+    }
     return;
   }
   const std::uint64_t key = generator::key(content.seed, content.buffer);
@@ -116,8 +120,10 @@ void in_chunks(const Content& content, std::int64_t first, std::int64_t count, U
 
 Content content_of(const Gemm& gemm, std::size_t buffer, std::uint64_t seed) {
   const Buffer filled = buffers_of(gemm)[buffer];
-  if (is_group_offsets(gemm, buffer))
-    return {filled.type, generator::Source::listed, seed, buffer, 1, gemm.group_offsets.data()};
+  if (is_list_of_groups(gemm, buffer))
+    return {filled.type, gemm.max_rows > 0 ? generator::Source::differences : generator::Source::listed,
+            seed,        buffer,
+            1,           gemm.group_offsets.data()};
   const bool is_scales = buffer >= number_of_scale_a(gemm);
   return {filled.type, is_scales ? generator::Source::scales : source_of(filled.init), seed, buffer,
           buffer == kNumberOfB ? factor_of_b(gemm) : 1};

@@ -13,7 +13,8 @@ namespace tune::worker {
 ///
 /// uniform, normal, hpl, trig, iota and scales are as in generator.h times the factor, rounded to the type; iota is
 /// taken modulo 2^(bits of the significand), so that it is exact. Integers are the same numbers scaled to 8 bits.
-/// Elements that are listed are in memory, on the host or on the device where they are needed.
+/// A list, and one of which the elements are differences, is in memory, on the host or on the device where it is
+/// needed.
 struct Content {
   Type type = Type::f32;
   generator::Source source = generator::Source::uniform;

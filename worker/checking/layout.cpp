@@ -27,15 +27,15 @@ std::int64_t MatrixView::extent() const {
 }
 
 Gemm resolved(Gemm gemm) {
-  resolve(gemm.m, gemm.k, gemm.layout_a, gemm.lda, gemm.stride_a);
+  resolve(gemm.rows(), gemm.k, gemm.layout_a, gemm.lda, gemm.stride_a);
   resolve(gemm.k, gemm.columns(), gemm.layout_b, gemm.ldb, gemm.stride_b);
-  resolve(gemm.m, gemm.n, gemm.layout_c, gemm.ldc, gemm.stride_c);
+  resolve(gemm.rows(), gemm.n, gemm.layout_c, gemm.ldc, gemm.stride_c);
   return gemm;
 }
 
-MatrixView view_a(const Gemm& g) { return view(g.batch, g.stride_a, g.m, g.k, g.layout_a, g.lda); }
+MatrixView view_a(const Gemm& g) { return view(g.batch, g.stride_a, g.rows(), g.k, g.layout_a, g.lda); }
 MatrixView view_b(const Gemm& g) { return view(g.matrices_of_b(), g.stride_b, g.k, g.columns(), g.layout_b, g.ldb); }
-MatrixView view_c(const Gemm& g) { return view(g.batch, g.stride_c, g.m, g.n, g.layout_c, g.ldc); }
+MatrixView view_c(const Gemm& g) { return view(g.batch, g.stride_c, g.rows(), g.n, g.layout_c, g.ldc); }
 
 std::vector<Product> products_of(const Gemm& gemm) {
   std::vector<Product> products;
@@ -43,7 +43,7 @@ std::vector<Product> products_of(const Gemm& gemm) {
     for (std::int64_t i = 0; i < gemm.batch; ++i) products.push_back({i, 0, gemm.m, i});
   for (std::int64_t i = 0; i < gemm.groups(); ++i) {
     const auto* const group = gemm.group_offsets.data() + i;
-    if (group[1] > group[0]) products.push_back({0, group[0], group[1] - group[0], i});
+    if (group[1] > group[0]) products.push_back({0, gemm.first_row(i), group[1] - group[0], i});
   }
   return products;
 }
@@ -77,7 +77,10 @@ std::vector<Buffer> buffers_of(const Problem& problem) {
   };
   scales("scale_a", g.scales_of_a());
   scales("scale_b", g.scales_of_b());
-  if (g.groups() > 0) buffers.push_back({"group_offsets", Type::s32, g.groups() + 1, {}, Buffer::Role::in});
+  if (g.groups() > 0 && g.max_rows > 0)
+    buffers.push_back({"group_rows", Type::s32, g.groups(), {}, Buffer::Role::in});
+  else if (g.groups() > 0)
+    buffers.push_back({"group_offsets", Type::s32, g.groups() + 1, {}, Buffer::Role::in});
   return buffers;
 }
 

@@ -36,7 +36,8 @@ inline std::size_t number_of_scale_b(const Gemm& gemm) {
   return number_of_scale_a(gemm) + (gemm.scale_a != Scale::none ? 1 : 0);
 }
 
-inline bool is_group_offsets(const Gemm& gemm, std::size_t buffer) {
+/// Whether it is the buffer that tells kernels the groups: their offsets, or their rows if each has room for max_rows.
+inline bool is_list_of_groups(const Gemm& gemm, std::size_t buffer) {
   return gemm.groups() > 0 && buffer == number_of_scale_b(gemm) + (gemm.scale_b != Scale::none ? 1 : 0);
 }
 
@@ -57,8 +58,8 @@ ScaleView scales_of_a(const Gemm& gemm);
 ScaleView scales_of_b(const Gemm& gemm);
 
 /// The buffers of a problem, in the order of their numbers: A, B, C, maybe bias, residual, scale_a, scale_b and
-/// group_offsets of a GEMM, or those that are declared. What the last three hold is not told by an Init but by
-/// content_of.
+/// group_offsets or group_rows of a GEMM, or those that are declared. What the last three hold is not told by an Init
+/// but by content_of.
 std::vector<Buffer> buffers_of(const Problem& problem);
 
 }  // namespace tune::worker

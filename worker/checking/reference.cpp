@@ -110,8 +110,8 @@ double error_growth(const Gemm& gemm) {
 }  // namespace
 
 GemmReference::GemmReference(const Gemm& g, std::span<const double> values, std::uint64_t seed_of_inputs)
-    : x(values.first(size(g.batch * g.m * g.columns()))),
-      row_norms(values.subspan(x.size(), size(g.batch * g.m))),
+    : x(values.first(size(g.batch * g.rows() * g.columns()))),
+      row_norms(values.subspan(x.size(), size(g.batch * g.rows()))),
       col_norms(values.subspan(x.size() + row_norms.size(), size(g.matrices_of_b() * g.columns()))),
       largest_addend(values.back()),
       seed(seed_of_inputs) {}
@@ -124,11 +124,11 @@ std::vector<double> compute_reference(const Gemm& gemm, std::uint64_t seed) {
   apply_scales(g, seed, number_of_scale_b(g), scales_of_b(g), b_view, b);
   const std::vector<double> c0 = g.beta != 0 ? matrix_values(g, seed, kNumberOfC, c_view) : std::vector<double>();
   const std::int64_t columns = g.columns();
-  std::vector<double> values(size(g.batch * g.m * (columns + 1) + g.matrices_of_b() * columns + 1));
-  double* const row_norms = values.data() + g.batch * g.m * columns;
-  double* const col_norms = row_norms + g.batch * g.m;
+  std::vector<double> values(size(g.batch * g.rows() * (columns + 1) + g.matrices_of_b() * columns + 1));
+  double* const row_norms = values.data() + g.batch * g.rows() * columns;
+  double* const col_norms = row_norms + g.batch * g.rows();
   for (const Product& p : products_of(g)) {
-    const std::int64_t row = p.batch * g.m + p.row;
+    const std::int64_t row = p.batch * g.rows() + p.row;
     double* const c = values.data() + row * columns;
     const DoubleMatrix of_a = matrix(a, a_view, p.batch, p.row), of_b = matrix(b, b_view, p.b);
     multiply(of_a, of_b, p.rows, columns, g.k, c);

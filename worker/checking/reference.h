@@ -51,8 +51,8 @@ namespace tune::worker {
 /// Custom problems: |out - ref| <= tolerance * max|ref| over the buffer; where none is declared, the square root of
 /// the type's unit roundoff, that is half of its digits, because nothing is known of the computation.
 struct GemmReference {
-  std::span<const double> x;          ///< batch x m x columns of B, row-major, tight
-  std::span<const double> row_norms;  ///< batch x m: 2-norms of A's rows
+  std::span<const double> x;          ///< batch x rows x columns of B, row-major, tight
+  std::span<const double> row_norms;  ///< batch x rows: 2-norms of A's rows
   std::span<const double> col_norms;  ///< matrices of B x columns: 2-norms of B's columns
   double largest_addend = 0;          ///< |beta| max|C| before the launch + max|bias|
 

@@ -20,7 +20,7 @@ bool matrices_overlap(const MatrixView& view) {
   return view.batch > 1 && view.batch_stride < one.extent();
 }
 
-gpu::Groups groups_of(const Gemm& gemm) { return {gemm.group_offsets.data(), gemm.groups()}; }
+gpu::Groups groups_of(const Gemm& gemm) { return {gemm.group_offsets.data(), gemm.groups(), gemm.max_rows}; }
 
 MatrixView bias_view(const Gemm& gemm) {
   const std::int64_t length = gemm.bias_length();
@@ -69,7 +69,7 @@ struct Together {
 Together together_of(const Gemm& gemm) {
   const ScaleGrid a = gemm.scales_of_a(), b = gemm.scales_of_b();
   const auto together = [](std::int64_t size, std::int64_t count) { return count < size ? count : 1; };
-  return {together(gemm.m, a.lines), together(gemm.n, b.lines),
+  return {together(gemm.rows(), a.lines), together(gemm.n, b.lines),
           std::max(together(gemm.k, a.depth), together(gemm.k, b.depth))};
 }
 
@@ -84,12 +84,16 @@ bool can_be_rotated(const Problem& problem) {
 Moving moving_in_rotations(const Gemm& gemm) {
   const auto moving = [](std::int64_t size, std::int64_t together) { return size - size % together; };
   const Together together = together_of(gemm);
-  return {moving(gemm.m, together.rows), moving(gemm.n, together.cols), moving(gemm.k, together.depth)};
+  return {moving(gemm.rows(), together.rows), moving(gemm.n, together.cols), moving(gemm.k, together.depth)};
 }
 
 gpu::Change change_of(const Gemm& gemm, const Rotation& rotation) {
   const Moving moving = moving_in_rotations(gemm);
   return {rotation.rows, rotation.cols, moving.rows, moving.cols, nullptr, nullptr, groups_of(gemm)};
+}
+
+gpu::Groups groups_of_kept_padding(const Gemm& gemm) {
+  return gemm.max_rows > 0 && !gemm.any_padding ? groups_of(gemm) : gpu::Groups{};
 }
 
 // Of those that share the only scale of all that move, each may go anywhere.
@@ -119,7 +123,7 @@ RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& r
   const Moving moving = moving_in_rotations(gemm);
   const gpu::Groups groups = groups_of(gemm);
   const RotatedView c = {view_c(gemm), rows, cols, moving.rows, moving.cols, groups};
-  if (is_group_offsets(gemm, buffer)) return whole(gemm.groups() + 1);
+  if (is_list_of_groups(gemm, buffer)) return whole(gemm.groups() + (gemm.max_rows > 0 ? 0 : 1));
   switch (buffer) {
     case kNumberOfA:
       return {view_a(gemm), rows, depth, moving.rows, moving.depth, groups};

@@ -32,6 +32,9 @@ bool can_be_rotated(const Problem& problem);
 /// What that changes, apart from signs; its groups are the problem's own.
 gpu::Change change_of(const Gemm& gemm, const Rotation& rotation);
 
+/// The groups whose padding in C kernels leave alone; none, if they may write it or there is none.
+gpu::Groups groups_of_kept_padding(const Gemm& gemm);
+
 /// One at random: below(n) is a number of [0, n). Elements that share a scale stay together. Columns stay where they
 /// are with swiglu: those of one element of C are n apart.
 Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::int64_t)>& below);

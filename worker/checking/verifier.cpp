@@ -90,7 +90,9 @@ double Verifier::verify_output(std::size_t index, const void* data, Poison patte
     if (!keep_.empty()) keep(index, data, variation);
     throw SpecFailure(Stage::check, describe(deviation, buffer.name));
   }
-  if (gemm) refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), content(index), pattern));
+  if (gemm)
+    refuse_if(padding_damage(buffer.name, buffer.type, data, view_c(*gemm), groups_of_kept_padding(*gemm),
+                             content(index), pattern));
   return deviation.largest_ratio;
 }
 

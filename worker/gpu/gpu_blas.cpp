@@ -261,6 +261,7 @@ class VendorBlas final : public GpuBlas {
       Gemm one = gemm;
       one.m = rows;
       one.group_offsets.clear();
+      one.max_rows = 0;
       groups_ += of_rows.size();
       calls_.push_back(std::make_unique<BlasCalls>(one, std::move(of_rows), address, most, library, workspace_));
     }

@@ -29,8 +29,7 @@ static_assert(static_cast<int>(tune::Epilogue::relu) == static_cast<int>(gpu::Ep
 
 Element element(Type type) { return static_cast<Element>(type); }
 Bits key(const Content& content) {
-  return content.source == generator::Source::listed ? std::bit_cast<Bits>(content.list)
-                                                     : generator::key(content.seed, content.buffer);
+  return content.list != nullptr ? std::bit_cast<Bits>(content.list) : generator::key(content.seed, content.buffer);
 }
 Bits bits(std::int64_t number) { return static_cast<Bits>(number); }
 
@@ -129,11 +128,12 @@ void GpuHelpers::find_difference(const Content& content, gpu::Address data, cons
 }
 
 void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
-                                         gpu::Address data, const MatrixView& view, std::int64_t count) const {
+                                         gpu::Address data, const MatrixView& view, const gpu::Groups& groups,
+                                         std::int64_t count) const {
   const Content content = before.value_or(Content{});
   const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
   launch_over("tune_padding", count, element(type), content.source, key(content), content.factor, poison, data,
-              device_view(view), bits(count), result_.address());
+              device_view(view), groups, bits(count), result_.address());
 }
 
 void GpuHelpers::find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start,

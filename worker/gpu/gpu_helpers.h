@@ -32,10 +32,10 @@ class GpuHelpers {
   std::optional<std::int64_t> smallest(const std::function<void()>& searches) const;
   /// An element of such matrices that is another one.
   void find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const;
-  /// An element between the matrices, rows or columns of `view`, in a buffer of `count`, that is no longer what was
-  /// there: `before`, or else poison. Precondition: matrices do not overlap.
+  /// An element between the matrices, rows or columns of `view`, or of a row that is none of `groups`, in a buffer of
+  /// `count`, that is no longer what was there: `before`, or else poison. Precondition: matrices do not overlap.
   void find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
-                               const MatrixView& view, std::int64_t count) const;
+                               const MatrixView& view, const gpu::Groups& groups, std::int64_t count) const;
   /// A byte of memory that is no longer poison, but for the `size` bytes of a buffer, which begins at `start`.
   void find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
 

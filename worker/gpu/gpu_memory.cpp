@@ -129,8 +129,8 @@ GpuHelpers::Comparison GpuMemory::comparison(std::size_t index) const {
     result.tolerance = tolerance_of(*gemm, largest_addend_);
     result.finish = {static_cast<gpu::Epilogue>(gemm->epilogue), gemm->residual, source_of(gemm->init),
                      generator::key(seed_of_inputs_, number_of_residual(*gemm))};
-    result.row_norms = result.reference + bytes_of(gemm->batch * gemm->m * gemm->columns());
-    result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->m);
+    result.row_norms = result.reference + bytes_of(gemm->batch * gemm->rows() * gemm->columns());
+    result.col_norms = result.row_norms + bytes_of(gemm->batch * gemm->rows());
     result.change = change_of(*gemm, {});
     result.change.groups.offsets = offsets_.as<const int>();
     if (varies_) result.change.by_row = by_row_.as<const double>();
@@ -193,7 +193,7 @@ void GpuMemory::prepare_variation() {
   if (!can_be_rotated(verifier_.problem())) return;
   varies_ = true;
   const Gemm& gemm = std::get<Gemm>(verifier_.problem());
-  by_row_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.m), "the inputs' changes");
+  by_row_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.batch * gemm.rows()), "the inputs' changes");
   by_col_ = DeviceMemory(gpu_, gpu::kTurns * bytes_of(gemm.matrices_of_b() * gemm.columns()), "the inputs' changes");
 }
 
@@ -204,7 +204,7 @@ std::int64_t GpuMemory::below(std::int64_t count) {
 /// What the verifier says, with the list that is on the device.
 std::optional<Content> GpuMemory::content(std::size_t buffer) const {
   std::optional<Content> content = verifier_.content(buffer);
-  if (content) content->list = offsets_.as<const int>();
+  if (content && content->list != nullptr) content->list = offsets_.as<const int>();
   return content;
 }
 
@@ -296,7 +296,7 @@ void GpuMemory::find_difference(std::size_t input) const {
   const gpu::Address data = address(buffers_[input]);
   helpers_.find_difference(*content, data, matrices(input));
   if (has_padding(input))
-    helpers_.find_padding_difference(content->type, content, Poison::nan, data, matrices(input).view,
+    helpers_.find_padding_difference(content->type, content, Poison::nan, data, matrices(input).view, {},
                                      verifier_.buffers()[input].count);
 }
 
@@ -327,9 +327,12 @@ double GpuMemory::verify_outputs(Poison pattern) {
     const Buffer& buffer = verifier_.buffers()[output.buffer];
     GpuHelpers::Verdict verdict;
     if (verifier_.has_reference()) verdict = helpers_.compare(output.comparison);
-    const bool damaged = has_padding(output.buffer) && helpers_.smallest([&] {
+    const auto* gemm = std::get_if<Gemm>(&verifier_.problem());
+    gpu::Groups kept = gemm != nullptr ? groups_of_kept_padding(*gemm) : gpu::Groups{};
+    kept.offsets = offsets_.as<const int>();
+    const bool damaged = (has_padding(output.buffer) || kept.count > 0) && helpers_.smallest([&] {
       helpers_.find_padding_difference(buffer.type, verifier_.content(output.buffer), pattern, output.comparison.data,
-                                       output.comparison.view, buffer.count);
+                                       output.comparison.view, kept, buffer.count);
     });
     largest = std::max(largest,
                        verdict.wrong > 0 || damaged ? verify_on_host(output.buffer, pattern) : verdict.largest_ratio);

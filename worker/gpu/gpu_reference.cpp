@@ -87,12 +87,12 @@ DeviceMemory compute_reference_on(const Gpu& gpu, const GpuHelpers& helpers, con
   const DeviceMemory b = make_matrix(gpu, helpers, content_of(g, kNumberOfB, seed), view_b(g), scale_b, scales_of_b(g));
   DeviceMemory c0;
   if (g.beta != 0) c0 = make_matrix(gpu, helpers, content_of(g, kNumberOfC, seed), view_c(g));
-  const std::int64_t n = g.columns(), elements = g.batch * g.m * n, rows = g.batch * g.m, cols = g.matrices_of_b() * n;
+  const std::int64_t n = g.columns(), rows = g.batch * g.rows(), elements = rows * n, cols = g.matrices_of_b() * n;
   DeviceMemory result(gpu, bytes(elements + rows + cols + 1), "the reference");
   if (g.groups() > 0) result.set_bytes(0, 0, result.bytes());  // the norms of a group without rows are not computed
   const gpu::Address c = result.address(), row_norms = c + bytes(elements), col_norms = row_norms + bytes(rows);
   for (const Product& p : products_of(g)) {
-    const std::int64_t row = p.batch * g.m + p.row;
+    const std::int64_t row = p.batch * g.rows() + p.row;
     const gpu::Address of_a = a.address() + bytes(row * g.k), of_b = b.address() + bytes(p.b * g.k * n);
     multiply(of_a, of_b, c + bytes(row * n), {p.rows, n, g.k});
     helpers.norms(of_a, p.rows, g.k, g.k, 1, row_norms + bytes(row));

@@ -40,6 +40,8 @@ std::string recorded_problem(const database::ResultGroup& group, const database:
   if (const auto groups = database::size_of(sizes, "groups")) {
     gemm.group_offsets.resize(static_cast<std::size_t>(*groups) + 1);
     gemm.routing = text("routing");
+    gemm.max_rows = database::size_of(sizes, "max_rows").value_or(0);
+    gemm.any_padding = text("padding") == "any";
   }
   gemm.a = parse_type(text("a")).value_or(Type::f32);
   gemm.b = parse_type(text("b")).value_or(Type::f32);

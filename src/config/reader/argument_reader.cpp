@@ -45,11 +45,14 @@ std::optional<Argument> read_name(const Node& node, const ArgumentContext& conte
                                 node.text));
     return std::nullopt;
   }
-  if (context.gemm && node.text == "group_offsets") {
-    diagnostics.add(
-        node.place,
-        "launch.args names group_offsets, and the problem has no groups; give it some, such as groups: 8, or "
-        "write {optional: group_offsets}");
+  if (context.gemm && (node.text == "group_offsets" || node.text == "group_rows")) {
+    const bool is_masked = contains(context.buffers, "group_rows"), is_of_masked = node.text == "group_rows";
+    const std::string_view why =
+        is_masked      ? "the problem has max_rows, with which kernels get group_rows; write that"
+        : is_of_masked ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
+                       : "the problem has no groups; give it some, such as groups: 8";
+    diagnostics.add(node.place,
+                    fmt::format("launch.args names {0}, and {1}, or write {{optional: {0}}}", node.text, why));
     return std::nullopt;
   }
   return read_scalar(node, Argument::Scalar::i32, read);

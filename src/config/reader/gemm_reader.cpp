@@ -57,10 +57,10 @@ std::int64_t ld_of(Scale scale, const ScaleGrid& grid) {
 class GemmReader {
  public:
   GemmReader(const Node& node, Diagnostics& diagnostics)
-      : fields_(node, "gemm",
-                {"m",          "n",     "k",        "a",        "b",       "c",        "acc",      "layout",   "alpha",
-                 "beta",       "batch", "lda",      "ldb",      "ldc",     "stride_a", "stride_b", "stride_c", "bias",
-                 "fast_accum", "init",  "epilogue", "residual", "scale_a", "scale_b",  "groups",   "routing"},
+      : fields_(node, "gemm", {"m",        "n",        "k",        "a",      "b",          "c",        "acc",
+                               "layout",   "alpha",    "beta",     "batch",  "lda",        "ldb",      "ldc",
+                               "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init",     "epilogue",
+                               "residual", "scale_a",  "scale_b",  "groups", "routing",    "max_rows", "padding"},
                 diagnostics),
         diagnostics_(&diagnostics) {}
 
@@ -82,9 +82,10 @@ class GemmReader {
     read_scale("scale_a", kScalesOfA, gemm_.scale_a);
     read_scale("scale_b", kScalesOfB, gemm_.scale_b);
     require_plain_groups();
-    read_matrix({"a", gemm_.m, gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a, gemm_.batch});
+    read_room_of_groups();
+    read_matrix({"a", gemm_.rows(), gemm_.k, gemm_.layout_a, gemm_.lda, gemm_.stride_a, gemm_.batch});
     read_matrix({"b", gemm_.k, gemm_.columns(), gemm_.layout_b, gemm_.ldb, gemm_.stride_b, gemm_.matrices_of_b()});
-    read_matrix({"c", gemm_.m, gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c, gemm_.batch});
+    read_matrix({"c", gemm_.rows(), gemm_.n, gemm_.layout_c, gemm_.ldc, gemm_.stride_c, gemm_.batch});
     return gemm_;
   }
 
@@ -230,6 +231,32 @@ class GemmReader {
     gemm_.routing = std::move(routing);
   }
 
+  /// `max_rows: 64, padding: any`
+  void read_room_of_groups() {
+    const Node *node = fields_.find("max_rows"), *padding = fields_.find("padding");
+    if (padding != nullptr) {
+      gemm_.any_padding = read_choice(*padding, "padding", {"kept", "any"}, *diagnostics_).value_or(0) == 1;
+      if (node == nullptr && gemm_.any_padding)
+        diagnostics_->add(padding->place, "padding is what lies behind the rows of groups with max_rows; add max_rows");
+    }
+    const auto room = node != nullptr ? read_integer(*node, "max_rows", *diagnostics_) : std::nullopt;
+    if (!room) return;
+    std::int64_t most = 1;
+    for (std::size_t i = 1; i < gemm_.group_offsets.size(); ++i)
+      most = std::max<std::int64_t>(most, gemm_.group_offsets[i] - gemm_.group_offsets[i - 1]);
+    if (gemm_.groups() == 0)
+      diagnostics_->add(node->place,
+                        "max_rows is how many rows each group has room for, and there are no groups; add "
+                        "groups: NUMBER");
+    else if (*room < most || *room > kMaxSize / gemm_.groups())
+      diagnostics_->add(node->place,
+                        fmt::format("max_rows is {}; it must be between {}, the rows of the largest group, "
+                                    "and {}, with which {} groups have 2^31 rows",
+                                    *room, most, kMaxSize / gemm_.groups(), gemm_.groups()));
+    else
+      gemm_.max_rows = *room;
+  }
+
   /// Whoever multiplies groups has their rows one after the other.
   void require_plain_groups() {
     if (gemm_.groups() == 0) return;
@@ -315,6 +342,7 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"k", gemm.k},
           {"batch", gemm.batch},
           {"groups", gemm.groups()},
+          {"max_rows", gemm.max_rows},
           {"lda", gemm.lda},
           {"ldb", gemm.ldb},
           {"ldc", gemm.ldc},

@@ -256,7 +256,8 @@ void Interpreter::require_epilogue() {
   if (gemm->residual) require_buffer("residual", "a residual", "adds none");
   if (gemm->scale_a != Scale::none) require_buffer("scale_a", "a scale_a", "multiplies by none");
   if (gemm->scale_b != Scale::none) require_buffer("scale_b", "a scale_b", "multiplies by none");
-  if (gemm->groups() > 0) require_buffer("group_offsets", "groups", "knows no groups");
+  if (gemm->groups() > 0 && gemm->max_rows == 0) require_buffer("group_offsets", "groups", "knows no groups");
+  if (gemm->max_rows > 0) require_buffer("group_rows", "groups with max_rows", "knows none");
   if (gemm->epilogue == Epilogue::none || std::ranges::count(plan_.build.defines, "epilogue") > 0) return;
   diagnostics_.add(top_.find("launch")->place,
                    fmt::format("the problem has epilogue: {}, and build.defines does not name 'epilogue', from which "

@@ -109,7 +109,8 @@ class LaunchReader {
   std::optional<Argument> read_optional(const Node& node) {
     const Fields fields(node, "an argument", {"optional"}, *diagnostics_);
     const Node& name = *fields.find("optional");
-    const std::array<std::string_view, 5> names = {"bias", "residual", "scale_a", "scale_b", "group_offsets"};
+    const std::array<std::string_view, 6> names = {"bias",    "residual",      "scale_a",
+                                                   "scale_b", "group_offsets", "group_rows"};
     if (!context_.gemm || std::ranges::find(names, name.text) == names.end())
       diagnostics_->add(name.place, fmt::format("optional is for buffers that a gemm may have, {}, not {}",
                                                 fmt::join(names, ", "), describe(name)));

@@ -11,10 +11,10 @@
 namespace tune::config {
 namespace {
 
-constexpr std::array<std::string_view, 25> kGemmKeys = {
-    "m",          "n",        "k",        "batch",    "lda",      "ldb",    "ldc",    "acc",  "a",
-    "b",          "c",        "stride_a", "stride_b", "stride_c", "alpha",  "beta",   "bias", "init",
-    "fast_accum", "epilogue", "residual", "scale_a",  "scale_b",  "groups", "routing"};
+constexpr std::array<std::string_view, 27> kGemmKeys = {
+    "m",          "n",        "k",        "batch",    "lda",      "ldb",    "ldc",     "acc",      "a",
+    "b",          "c",        "stride_a", "stride_b", "stride_c", "alpha",  "beta",    "bias",     "init",
+    "fast_accum", "epilogue", "residual", "scale_a",  "scale_b",  "groups", "routing", "max_rows", "padding"};
 constexpr std::array<std::string_view, 5> kTuneGemmNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
 
 }  // namespace

@@ -41,7 +41,7 @@ std::vector<std::string> buffer_names(const Problem& problem) {
     if (gemm->residual) names.push_back("residual");
     if (gemm->scale_a != Scale::none) names.push_back("scale_a");
     if (gemm->scale_b != Scale::none) names.push_back("scale_b");
-    if (gemm->groups() > 0) names.push_back("group_offsets");
+    if (gemm->groups() > 0) names.push_back(gemm->max_rows > 0 ? "group_rows" : "group_offsets");
   }
   if (const Custom* custom = std::get_if<Custom>(&problem)) {
     for (const Buffer& buffer : custom->buffers) names.push_back(buffer.name);

@@ -67,7 +67,7 @@ std::uint64_t ReferenceService::bytes() const {
   constexpr std::uint64_t kMargin = 64 << 20;
   std::int64_t elements = 0;
   if (const auto* gemm = std::get_if<Gemm>(&requests_->plan().problem))
-    elements = gemm->m * gemm->columns() * gemm->batch + gemm->matrices_of_b() * gemm->columns();
+    elements = gemm->rows() * gemm->columns() * gemm->batch + gemm->matrices_of_b() * gemm->columns();
   if (const auto* custom = std::get_if<Custom>(&requests_->plan().problem))
     for (const Buffer& buffer : custom->buffers) elements += buffer.count;
   return static_cast<std::uint64_t>(elements) * sizeof(double) + kMargin;

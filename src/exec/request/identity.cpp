@@ -160,8 +160,11 @@ std::string text_of(const Gemm& gemm) {
   fields.add("init", in_quotes(name_of(gemm.init))).add("k", gemm.k);
   fields.add("layout_a", in_quotes(name_of(gemm.layout_a))).add("layout_b", in_quotes(name_of(gemm.layout_b)));
   fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
-  fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m).add("n", gemm.n);
-  if (gemm.residual) fields.add("residual", flag(true));  // as `bias`
+  fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m);
+  if (gemm.max_rows > 0) fields.add("max_rows", gemm.max_rows);  // as `bias`
+  fields.add("n", gemm.n);
+  if (gemm.any_padding) fields.add("padding", in_quotes("any"));  // likewise
+  if (gemm.residual) fields.add("residual", flag(true));          // as `bias`
   if (gemm.groups() > 0)
     fields.add("rows", list(gemm.group_offsets, [](std::int32_t end) { return std::to_string(end); }));  // likewise
   for (const auto& [name, scale] : {std::pair("scale_a", gemm.scale_a), {"scale_b", gemm.scale_b}})
@@ -301,8 +304,8 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   // With the derived names below: what the names in the expressions of launches mean.
   for (const auto& [name, value] : plan.constants) {
     // The GEMM above says them where they are not the default, and journals are older than these names.
-    const bool is_newer =
-        name == "fast_accum" || name == "epilogue" || name == "groups" || name.find("scale_") != name.npos;
+    const bool is_newer = name == "fast_accum" || name == "epilogue" || name == "groups" || name == "max_rows" ||
+                          name.find("scale_") != name.npos;
     if (is_newer && std::holds_alternative<Gemm>(plan.problem)) continue;
     hash.add(name).add(to_text(value));
   }

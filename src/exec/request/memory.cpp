@@ -10,7 +10,7 @@ constexpr double kMany = 1e6;
 double bytes_of_problem(const Problem& problem) {
   double bytes = 0;
   if (const auto* gemm = std::get_if<Gemm>(&problem)) {
-    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->m);
+    const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->rows());
     const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
     const auto matrices_of_b = static_cast<double>(gemm->matrices_of_b());
     const auto columns = static_cast<double>(gemm->columns()), matrices = gemm->residual ? 2.0 : 1.0;

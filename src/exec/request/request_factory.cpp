@@ -135,7 +135,7 @@ std::vector<Define> RequestFactory::defines(const Spec& spec) const {
     else if (gemm != nullptr && (name == "scale_a" || name == "scale_b"))
       for (const std::string& macro : scale_macros(*gemm, name)) all.push_back({macro, "1"});
     else if (gemm != nullptr && name == "groups")
-      all.resize(all.size() + (gemm->groups() > 0 ? 1 : 0), {"groups_contiguous", "1"});
+      for (const std::string& macro : group_macros(*gemm)) all.push_back({macro, "1"});
     else
       add({name, plan_->constants.at(name), false});
   }
