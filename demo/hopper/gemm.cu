@@ -21,7 +21,7 @@
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
 //   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales (scales.cuh); PROMOTE is 1, and BK 128
-//   groups_contiguous   groups of rows (groups.cuh), without REDUCE, scales and epilogue; clusters share A alone
+//   groups_contiguous, groups_masked   groups of rows (groups.cuh), without REDUCE and epilogue; clusters share A alone
 //   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:
@@ -58,8 +58,8 @@ namespace {
 #if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0 || HAS_SCALES)
 #error "swiglu needs SWAP 0, no REDUCE, no scales and a BN that is a multiple of 32"
 #endif
-#if HAS_GROUPS && (REDUCE_workspace || HAS_SCALES || HAS_EPILOGUE)
-#error "groups of rows have no REDUCE, no scales and no epilogue"
+#if HAS_GROUPS && (REDUCE_workspace || HAS_EPILOGUE)
+#error "groups of rows have no REDUCE and no epilogue"
 #endif
 #define LOADS(warp) ((warp) == 1 || (HAS_SCALES && (warp) == 2))  // the second one loads scales
 #if SCHEDULE_pingpong
@@ -103,7 +103,8 @@ static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what
 static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
 
 #if HAS_GROUPS
-using Tiles = GroupedSchedule<BM, BN, SWAP != 0>;
+enum { kHalf = !SWAP && !kPingPong && CONSUMERS == 2 ? BM / 2 : 0 };  // rows of a tile that one consumer has
+using Tiles = GroupedSchedule<BM, BN, SWAP != 0, kHalf>;
 #else
 using Tiles = Schedule<BM, BN, kSplit>;
 #endif
@@ -265,6 +266,18 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
 }
 #endif
 
+#if HAS_GROUPS
+/// Goes past the slices of a piece of work, when they have arrived.
+__device__ __forceinline__ void let_pass(int slices, unsigned blocks, Stages& ring) {
+#pragma unroll 1
+  for (; slices > 0; --slices, ring.next()) {
+    wait(ring.full(), ring.parity);
+    __syncwarp();  // nobody of the warp still waits when another one lets the stage be filled again
+    arrive_in_all(ring.empty(), blocks);
+  }
+}
+#endif
+
 /// Sums up the slices of a piece of work.
 __device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
                                          Sums<kFragments> (&sums)[kBlocks]) {
@@ -363,7 +376,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #endif
 #if HAS_GROUPS
          ,
-         const int* __restrict__ offsets, int groups
+         const int* __restrict__ groups_list, int groups, int max_rows
 #endif
     ) {
   extern __shared__ __align__(1024) unsigned char memory[];
@@ -383,7 +396,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   }
   if (cluster.blocks() > 1) arrive_in_cluster();
 #if HAS_GROUPS
-  const Tiles tiles(offsets, groups, n, (k + BK - 1) / BK, group, cluster, blockIdx.x, gridDim.x);
+  const Tiles tiles(groups_list, groups, max_rows, n, (k + BK - 1) / BK, group, cluster, blockIdx.x, gridDim.x);
 #else
   const Tiles tiles(SWAP ? n : m, SWAP ? m : kColumns * n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x,
                     gridDim.x);
@@ -417,8 +430,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
           if (!kSplit) slice = slice < 0 ? work.slices - 1 : slice == work.slices ? 0 : slice;
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
 #if HAS_SCALES
+#if HAS_GROUPS
+          const float* const scales_of_b = scales_of(work, scale_b, n, k);
+#else
+          const float* const scales_of_b = scale_b;
+#endif
           if (warp == 2)
-            Scales{scale_a, scale_b, m, n, k}.load(work, slice, scales + ring.stage * kScaleBytes, ring.full());
+            Scales{scale_a, scales_of_b, m, n, k}.load(work, slice, scales + ring.stage * kScaleBytes, ring.full());
           else
 #endif
             load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
@@ -453,6 +471,12 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         }
         if (turn > 0) meet(kTurn + consumer, 256);  // the other one has all its slices
       }
+#if HAS_GROUPS
+      if (kHalf > 0 && work.row + first_row >= work.end) {  // the consumer has none of the group's rows
+        let_pass(work.slices, cluster.blocks(), ring);
+        continue;
+      }
+#endif
       Sums<kFragments> sums[kBlocks];
 #if HAS_EPILOGUE && !REDUCE_workspace
       const int row_of_warp = work.row + first_row + threadIdx.x / 32 % 4 * 16;

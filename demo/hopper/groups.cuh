@@ -1,39 +1,42 @@
-// Groups of rows of A and C, each of which is multiplied by a matrix of B of its own. The macro is that of `defines:
+// Groups of rows of A and C, each of which is multiplied by a matrix of B of its own. The macros are those of `defines:
 // [groups]` in a tuning file (docs/tuning-file.md, Groups of rows): without groups there is none, and nothing of this
 // is compiled.
 #pragma once
 #include "pipe.cuh"
 #include "schedule.cuh"
 
-#if groups_contiguous
+#if groups_contiguous || groups_masked
 #define HAS_GROUPS 1
 
 namespace {
 
 struct GroupedWork : Work {
   int group;  // the number of B's matrix
-  int end;    // the first row that is another group's
+  int end;    // the first row that is not the group's
 };
 
 /// The work of a grid, as of Schedule, where no tile has rows of two groups: those of a group, and then those of the
 /// next. With kSwap the tiles' columns are rows of A, otherwise their rows; there are `others` in the other direction.
-/// Each thread goes through the groups once.
-template <int kTileRows, int kTileCols, bool kSwap>
+/// A tile with at most kHalf rows takes half of the time, and a cluster takes two of them in place of one. Each thread
+/// goes through the groups once.
+template <int kTileRows, int kTileCols, bool kSwap, int kHalf>
 struct GroupedSchedule {
   using Piece = GroupedWork;
 
-  const int* offsets;
-  int groups;
+  const int* list;  // group_offsets, or group_rows
+  int groups, max_rows;
   Cluster shape;
   unsigned others, slices, in_group, parts = 1;
   unsigned cluster, clusters, rank;
   mutable int group = 0;
-  mutable unsigned before = 0;  // tiles of the groups before this one, in clusters
+  mutable unsigned before = 0;              // places of the groups before this one: each is of a tile, or of two
+  mutable unsigned places = 0, second = 0;  // that the cluster has taken, and whether one tile of the next is done
 
-  __device__ GroupedSchedule(const int* offsets_of_groups, int groups_of_rows, int others_of_all, int slices_of_k,
-                             int rows_of_tiles, Cluster of_blocks, unsigned block, unsigned blocks)
-      : offsets(offsets_of_groups),
+  __device__ GroupedSchedule(const int* list_of_groups, int groups_of_rows, int rows_of_group, int others_of_all,
+                             int slices_of_k, int rows_of_tiles, Cluster of_blocks, unsigned block, unsigned blocks)
+      : list(list_of_groups),
         groups(groups_of_rows),
+        max_rows(rows_of_group),
         shape(of_blocks),
         others((others_of_all + (kSwap ? kTileRows : kTileCols) - 1) / (kSwap ? kTileRows : kTileCols)),
         slices(slices_of_k),
@@ -53,23 +56,39 @@ struct GroupedSchedule {
   }
 
   /// Called for one piece after the other.
-  __device__ GroupedWork at(unsigned turn) const {
-    const unsigned index = cluster + turn * clusters;
-    unsigned down = 0, across = 0;
+  __device__ GroupedWork at(unsigned) const {
+    const unsigned index = cluster + places * clusters;
+    unsigned down = 0, across = 0, of_group = 0;
     int first = 0, end = 0;
-    for (; group < groups; before += down * across, ++group) {
-      first = offsets[group];
-      end = offsets[group + 1];
+    for (; group < groups; before += of_group, ++group) {
+#if groups_masked
+      first = group * max_rows;
+      end = first + list[group];
+#else
+      first = list[group];
+      end = list[group + 1];
+#endif
       const unsigned rows = end - first;
       down = kSwap ? others : (rows + kTileRows - 1) / kTileRows;
       across = kSwap ? (rows + kTileCols - 1) / kTileCols : others;
       down = Cluster::over(down + shape.rows - 1, shape.rows);
       across = Cluster::over(across + shape.cols - 1, shape.cols);
-      if (index - before < down * across) break;
+      const bool has_halves = kHalf > 0 && rows > 0 && (rows - 1) % kTileRows < kHalf;
+      if (has_halves) --down;
+      of_group = down * across + (has_halves ? (across + 1) / 2 : 0);
+      if (index - before < of_group) break;
     }
-    const unsigned tile = index - before, above = divide(tile, in_group * across) * in_group;
-    const unsigned place = tile - above * across, high = above + in_group < down ? in_group : down - above;
-    const unsigned col = divide(place, high), row = above + place - col * high;
+    unsigned tile = index - before, row = down, col = 0;
+    if (kHalf > 0 && tile >= down * across) {
+      col = (tile - down * across) * 2 + second;
+      second = second == 0 && col + 1 < across;
+    } else {
+      const unsigned above = divide(tile, in_group * across) * in_group;
+      const unsigned place = tile - above * across, high = above + in_group < down ? in_group : down - above;
+      col = divide(place, high);
+      row = above + place - col * high;
+    }
+    places += second == 0;
     return {{0, static_cast<int>((row * shape.rows + shape.row_of(rank)) * kTileRows) + (kSwap ? 0 : first),
              static_cast<int>((col * shape.cols + shape.col_of(rank)) * kTileCols) + (kSwap ? first : 0), 0,
              static_cast<int>(slices)},
@@ -77,6 +96,12 @@ struct GroupedSchedule {
             end};
   }
 };
+
+/// The scales of 128x128 of a group's matrix of B.
+__device__ __forceinline__ const float* scales_of(const GroupedWork& work, const float* all, int n, int k) {
+  const int slices = (k + 127) / 128, ld = (slices + 3) / 4 * 4;
+  return all + static_cast<long long>(work.group) * ((n + 127) / 128) * ld;
+}
 
 }  // namespace
 #else

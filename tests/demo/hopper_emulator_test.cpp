@@ -16,11 +16,23 @@ using hopper::Kernel;
 
 struct Shape {
   int m, n, k, ldc;
-  std::vector<int> offsets = {};  // of groups
+  std::vector<int> counts = {};  // the rows of groups
+  int max_rows = 0;              // for which each has room; 0: they lie one behind the other
 
-  int matrices_of_b() const { return std::max<int>(1, static_cast<int>(offsets.size()) - 1); }
+  int matrices_of_b() const { return std::max<int>(1, static_cast<int>(counts.size())); }
+  std::vector<int> offsets() const {
+    std::vector<int> all = {0};
+    for (const int count : counts) all.push_back(all.back() + count);
+    return all;
+  }
   int matrix_of(int row) const {
-    return offsets.empty() ? 0 : static_cast<int>(std::ranges::upper_bound(offsets, row) - offsets.begin()) - 1;
+    if (max_rows > 0) return row / max_rows;
+    if (counts.empty()) return 0;
+    const std::vector<int> all = offsets();
+    return static_cast<int>(std::ranges::upper_bound(all, row) - all.begin()) - 1;
+  }
+  bool is_of_a_group(int row) const {
+    return max_rows == 0 || row % max_rows < counts[static_cast<std::size_t>(matrix_of(row))];
   }
 };
 struct Launch {
@@ -90,7 +102,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
                                          small_numbers(shape.matrices_of_b() * columns_of(kernel, shape) * shape.k, 2));
   const int element = kernel.scaled ? 1 : 2, slices = ceil_div(shape.k, 128);
   const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
-                           scale_b = scales(ceil_div(shape.n, 128), slices, ceil_div(slices, 4) * 4);
+                           scale_b =
+                               scales(shape.matrices_of_b() * ceil_div(shape.n, 128), slices, ceil_div(slices, 4) * 4);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const int tiles = ceil_div(kernel.swap ? shape.n : shape.m, kernel.bm * launch.cluster_m) *
                     ceil_div(kernel.swap ? shape.m : columns_of(kernel, shape), kernel.bn * launch.cluster_n) *
@@ -116,8 +129,10 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.residual = residual.data();
   arguments.c = c.data();
   arguments.workspace = workspace.data();
-  arguments.offsets = shape.offsets.data();
-  arguments.groups = static_cast<int>(shape.offsets.size()) - 1;
+  const std::vector<int> offsets = shape.offsets();
+  arguments.groups_list = kernel.masked ? shape.counts.data() : offsets.data();
+  arguments.groups = static_cast<int>(shape.counts.size());
+  arguments.max_rows = shape.max_rows;
   arguments.m = shape.m;
   arguments.n = shape.n;
   arguments.k = shape.k;
@@ -145,19 +160,20 @@ std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
                            b = small_numbers(shape.matrices_of_b() * columns * shape.k, 2);
   const int slices = ceil_div(shape.k, 128);
   const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
-                           scale_b = scales(ceil_div(shape.n, 128), slices, slices);
+                           scale_b = scales(shape.matrices_of_b() * ceil_div(shape.n, 128), slices, slices);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const auto product = [&](int i, int j) {
     float sum = kernel.finishes ? bias[static_cast<std::size_t>(kernel.by_col ? i : j)] : 0;
+    const int matrix = shape.matrix_of(i);
     for (int k = 0; k < shape.k; ++k) {
-      const float scale = scale_a[place(k / 128, i, shape.m)] * scale_b[place(j / 128, k / 128, slices)];
-      sum += a[place(i, k, shape.k)] * b[place(shape.matrix_of(i) * columns + j, k, shape.k)] *
-             (kernel.scaled ? scale : 1);
+      const float scale = scale_a[place(k / 128, i, shape.m)] *
+                          scale_b[place(matrix * ceil_div(shape.n, 128) + j / 128, k / 128, slices)];
+      sum += a[place(i, k, shape.k)] * b[place(matrix * columns + j, k, shape.k)] * (kernel.scaled ? scale : 1);
     }
     return sum;
   };
   for (int i = 0; i < shape.m; ++i)
-    for (int j = 0; j < shape.n; ++j) {
+    for (int j = 0; j < shape.n && shape.is_of_a_group(i); ++j) {
       float x = product(i, j);
       if (kernel.swiglu)
         x = x / (1 + std::exp(-x)) * product(i, shape.n + j);
@@ -185,8 +201,10 @@ std::vector<Shape> shapes_for(const Kernel& kernel) {
   std::vector<Shape> shapes;
   for (const std::vector<int>& counts :
        {std::vector{rows, rows}, {0, rows - 3, 1, 0, rows + 5, 8, 0}, {2, 0, 3}, {0, 0, 2 * rows}}) {
-    Shape& shape = shapes.emplace_back(Shape{0, cols + 8, 136, cols + 8, {0}});
-    for (const int count : counts) shape.offsets.push_back(shape.m += count);
+    const int room = kernel.masked ? *std::ranges::max_element(counts) + 3 : 0;
+    Shape& shape =
+        shapes.emplace_back(Shape{room * static_cast<int>(counts.size()), cols + 8, 136, cols + 8, counts, room});
+    if (!kernel.masked) shape.m = shape.offsets().back();
   }
   return shapes;
 }

@@ -15,14 +15,14 @@ namespace {
 // What it does with `mutant`: 0 all right, 1 takes A's scale of the next row, 2 that of the first block of k always, 3
 // does not switch B's scale within 192 columns, 4 leaves the last 16 of k unscaled.
 constexpr const char* kKernel = R"(
-#include "scales.h"
+#include "operands.h"
 extern "C" __global__ void gemm(const unsigned char* a, const unsigned char* b, Result* c, int m, int n, int k,
                                 const float* scale_a, int ld_scale_a, const float* scale_b, int ld_scale_b,
                                 int mutant) {
   const int i = blockIdx.y * 16 + threadIdx.y, j = blockIdx.x * 16 + threadIdx.x;
   if (i >= m || j >= n) return;
-  const ScaledA left = {a, m, k, scale_a, ld_scale_a};
-  const ScaledB right = {b, n, k, scale_b, ld_scale_b};
+  const OperandA left = {a, k, scale_a, ld_scale_a};
+  const OperandB right = {b, k, scale_b, ld_scale_b};
   const int row = mutant == 1 ? (i + 1) % m : i, col = mutant == 3 ? j / 192 * 192 : j;
   float sum = 0;
   for (int p = 0; p < k; p += 4) {

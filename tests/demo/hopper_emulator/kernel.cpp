@@ -30,7 +30,7 @@ void call(const tune::hopper::Kernel::Arguments& x) {
 #endif
 #if HAS_GROUPS
        ,
-       x.offsets, x.groups
+       x.groups_list, x.groups, x.max_rows
 #endif
   );
 }
@@ -43,7 +43,13 @@ const bool is_listed = [] {
 #else
                                      false,
 #endif
-                                     IS_SWIGLU != 0, HAS_SCALES != 0, HAS_GROUPS != 0, &call});
+                                     IS_SWIGLU != 0, HAS_SCALES != 0, HAS_GROUPS != 0,
+#ifdef groups_masked
+                                     true,
+#else
+                                     false,
+#endif
+                                     &call});
   return true;
 }();
 

@@ -153,6 +153,7 @@ struct Kernel {
   bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
   bool scaled;                    ///< multiplies e4m3 with scales, and not bf16
   bool grouped;                   ///< multiplies groups of rows by a matrix each
+  bool masked;                    ///< these have room for max_rows each
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
@@ -160,8 +161,8 @@ struct Kernel {
     const float *scale_a, *scale_b;
     float* workspace;
     int m, n, k, ldc, group, parts, stagger, cluster_m, cluster_n;
-    const int* offsets;
-    int groups;
+    const int* groups_list;  ///< their offsets, or if they are masked their rows
+    int groups, max_rows;
   };
   void (*call)(const Arguments&);
 };

@@ -48,6 +48,10 @@ inline unsigned atomicAdd(unsigned* counter, unsigned count) {
   return std::exchange(*counter, *counter + count);
 }
 
+inline void __syncwarp() {
+  Machine::now().meet(Machine::now().block().warps[threadIdx.x / 32].meeting, 32, "their warp");
+}
+
 /// Every lane's word, once all lanes have given theirs.
 inline std::array<std::uint32_t, 32> words_of_warp(std::uint32_t word) {
   tune::hopper::Warp& warp = Machine::now().block().warps[threadIdx.x / 32];

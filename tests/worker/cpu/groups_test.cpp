@@ -27,8 +27,10 @@ struct Case {
   GroupsFault fault = kNone;
   std::vector<int> rows = kRows;
   std::int64_t n = 40, k = 48;
-  Type type = Type::f32;
+  Type type = Type::f32;  ///< e4m3: with the scales of DeepSeek-V3
   double beta = 0;
+  int max_rows = 0;
+  bool any_padding = false;
 };
 
 Gemm gemm_of(const Case& each) {
@@ -38,7 +40,14 @@ Gemm gemm_of(const Case& each) {
   gemm.m = gemm.group_offsets.back();
   gemm.n = each.n;
   gemm.k = each.k;
-  gemm.a = gemm.b = gemm.c = gemm.acc = each.type;
+  gemm.a = gemm.b = each.type;
+  gemm.c = gemm.acc = each.type == Type::e4m3 ? Type::f32 : each.type;
+  if (each.type == Type::e4m3) {
+    gemm.scale_a = Scale::of_128;
+    gemm.scale_b = Scale::of_128x128;
+  }
+  gemm.max_rows = each.max_rows;
+  gemm.any_padding = each.any_padding;
   gemm.layout_b = Layout::col;
   gemm.beta = each.beta;
   return worker::resolved(gemm);
@@ -47,7 +56,8 @@ Gemm gemm_of(const Case& each) {
 std::string name(const Case& each) {
   std::string text = "fault " + std::to_string(static_cast<int>(each.fault)) + ", rows";
   for (const int rows : each.rows) text += " " + std::to_string(rows);
-  return text + ", n " + std::to_string(each.n) + ", k " + std::to_string(each.k);
+  return text + " of " + std::to_string(each.max_rows) + ", n " + std::to_string(each.n) + ", k " +
+         std::to_string(each.k) + " " + std::string(to_text(each.type));
 }
 
 class GroupsTest : public MistakesFixture {
@@ -58,7 +68,12 @@ class GroupsTest : public MistakesFixture {
     wire::BuildRequest build_request;
     build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_grouped.cpp" : kernel_file("groups.cpp");
     build_request.flags = {"-O1", "-fopenmp"};
-    build_request.defines = {{"type_a_" + std::string(to_text(each.type)), "1"}};
+    const std::string type = std::string(to_text(each.type));
+    build_request.defines = {
+        {"type_a_" + type, "1"}, {"type_b_" + type, "1"}, {"type_c_" + std::string(to_text(gemm.c)), "1"}};
+    for (const char* scale : {"scale_a", "scale_b"})
+      for (const std::string& macro : scale_macros(gemm, scale)) build_request.defines.push_back({macro, "1"});
+    for (const std::string& macro : group_macros(gemm)) build_request.defines.push_back({macro, "1"});
     for (const auto& [name, value] :
          {std::pair("MR", "2"), {"NR", "8"}, {"MC", "6"}, {"NC", "24"}, {"KC", "20"}, {"VL", "4"}})
       build_request.defines.push_back({name, value});
@@ -66,11 +81,24 @@ class GroupsTest : public MistakesFixture {
     wire::KernelLaunch launch;
     launch.kernel = "gemm";
     for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
-    if (!of_repository) launch.args.push_back(scalar_arg(gemm.m));
-    for (const std::int64_t size : {gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
-    launch.args.push_back(scalar_arg(of_repository ? 2 : static_cast<int>(each.fault)));  // threads, or the mistake
-    launch.args.push_back(buffer_arg("group_offsets"));
-    launch.args.push_back(scalar_arg(gemm.groups()));
+    const auto add_sizes = [&](std::initializer_list<std::int64_t> sizes) {
+      for (const std::int64_t size : sizes) launch.args.push_back(scalar_arg(size));
+    };
+    const bool scaled = each.type == Type::e4m3;
+    const std::int64_t ld_a = gemm.scales_of_a().depth_stride, ld_b = gemm.scales_of_b().line_stride;
+    const char* const list = gemm.max_rows > 0 ? "group_rows" : "group_offsets";
+    if (of_repository) {
+      add_sizes({gemm.m, gemm.n, gemm.k, 2, ld_a, ld_b, gemm.groups(), gemm.max_rows});
+      if (scaled) launch.args.insert(launch.args.end(), {buffer_arg("scale_a"), buffer_arg("scale_b")});
+      launch.args.push_back(buffer_arg(list));
+    } else {
+      add_sizes({gemm.rows(), gemm.n, gemm.k, static_cast<int>(each.fault)});
+      launch.args.push_back(buffer_arg(list));
+      add_sizes({gemm.groups(), gemm.max_rows});
+      if (scaled)
+        launch.args.insert(launch.args.end(),
+                           {buffer_arg("scale_a"), scalar_arg(ld_a), buffer_arg("scale_b"), scalar_arg(ld_b)});
+    }
     return outcome_of(std::move(build_request), std::move(launch));
   }
 };
@@ -92,6 +120,51 @@ TEST_F(GroupsTest, TheKernelOfTheRepositoryIsRight) {
     }
 }
 
+/// Both forms, of which the second has room for some more rows than the largest group has.
+TEST_F(GroupsTest, KernelsWithScalesAndWithRoomForMoreRowsAreRight) {
+  for (const bool of_repository : {false, true})
+    for (const Type type : {Type::f32, Type::e4m3})
+      for (const int max_rows : {0, 90, 100})
+        for (const auto& [n, k] : {std::pair(40, 48), {131, 300}}) {
+          Case each{kNone, kRows, n, k, type};
+          each.max_rows = max_rows;
+          EXPECT_EQ(outcome(each, of_repository), "right") << name(each);
+        }
+}
+
+TEST_F(GroupsTest, WhatIsWrittenBehindTheRowsOfAGroupIsFound) {
+  Case each{kWholeTiles, kRows, 40, 48, Type::f32, 0, 100};
+  EXPECT_EQ(outcome(each), "padding of C was overwritten at element 5480") << "37 rows of the second group";
+  each.any_padding = true;
+  EXPECT_EQ(outcome(each), "right");
+  each = {kEmptyGroupWritten, kRows, 40, 48, Type::f32, 0, 100};
+  EXPECT_EQ(outcome(each), "padding of C was overwritten at element 0");
+  each.any_padding = true;
+  EXPECT_EQ(outcome(each), "right");
+}
+
+TEST_F(GroupsTest, EveryMistakeWithRoomForMoreRowsIsFound) {
+  for (const Type type : {Type::f32, Type::e4m3})
+    for (const GroupsFault fault :
+         {kNextB, kFirstBAlways, kEmptyGroupsNotCounted, kFirstProductAlways, kFirstAAlways}) {
+      const Case each{fault, kRows, 40, 48, type, 0, 100};
+      EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
+    }
+  for (const GroupsFault fault : {kLastRowMissing, kLastGroupMissing}) {
+    const Case each{fault, kRows, 40, 48, Type::f32, 0, 100};
+    EXPECT_EQ(outcome(each), "C was not fully written") << name(each);
+  }
+  EXPECT_EQ(outcome({kListWritten, kRows, 40, 48, Type::f32, 0, 100}), "input group_rows was overwritten at element 8");
+}
+
+TEST_F(GroupsTest, EveryMistakeWithScalesIsFound) {
+  for (const int max_rows : {0, 100})
+    for (const GroupsFault fault : {kScalesOfRowInGroup, kNextScalesOfB, kNextB, kFirstBAlways}) {
+      const Case each{fault, kRows, 40, 300, Type::e4m3, 0, max_rows};
+      EXPECT_EQ(outcome(each), "wrong result in C") << name(each);
+    }
+}
+
 TEST_F(GroupsTest, EveryMistakeIsFound) {
   for (const Type type : {Type::f32, Type::f64})
     for (const GroupsFault fault : {kWholeTiles, kEmptyGroupWritten, kNextB, kFirstBAlways, kOneBInATile, kEvenGroups,
@@ -101,7 +174,7 @@ TEST_F(GroupsTest, EveryMistakeIsFound) {
     }
   for (const GroupsFault fault : {kLastRowMissing, kLastGroupMissing})
     EXPECT_EQ(outcome({fault}), "C was not fully written") << name({fault});
-  EXPECT_EQ(outcome({kOffsetsWritten}), "input group_offsets was overwritten at element 9");
+  EXPECT_EQ(outcome({kListWritten}), "input group_offsets was overwritten at element 8");
 }
 
 /// A sum of 16384 products, of which those with the wrong matrix are few: one row of one group.

@@ -48,7 +48,7 @@ class ScalesTest : public MistakesFixture {
   std::string outcome(const Case& each, bool of_repository = false) {
     const Gemm gemm = gemm_of(each);
     wire::BuildRequest build_request;
-    build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_scaled.cpp" : kernel_file("scales.cpp");
+    build_request.source = of_repository ? TUNE_SOURCE_DIR "/demo/gemm_grouped.cpp" : kernel_file("scales.cpp");
     build_request.flags = {"-O1", "-fopenmp"};
     build_request.defines = {{"type_a_" + std::string(to_text(each.type)), "1"},
                              {"type_b_" + std::string(to_text(each.type)), "1"},
@@ -62,11 +62,19 @@ class ScalesTest : public MistakesFixture {
     for (const char* buffer : {"A", "B", "C"}) launch.args.push_back(buffer_arg(buffer));
     for (const std::int64_t size : {gemm.m, gemm.n, gemm.k}) launch.args.push_back(scalar_arg(size));
     launch.args.push_back(scalar_arg(of_repository ? 2 : static_cast<int>(each.fault)));  // threads, or the mistake
+    std::vector<wire::Arg> scales, distances;
     for (const auto& [scale, grid] : {std::pair("scale_a", gemm.scales_of_a()), {"scale_b", gemm.scales_of_b()}}) {
       for (const std::string& macro : scale_macros(gemm, scale)) build_request.defines.push_back({macro, "1"});
       if (grid.extent() == 0) continue;
-      launch.args.push_back(buffer_arg(scale));
-      launch.args.push_back(scalar_arg(std::max(grid.line_stride, grid.depth_stride)));
+      scales.push_back(buffer_arg(scale));
+      distances.push_back(scalar_arg(std::max(grid.line_stride, grid.depth_stride)));
+    }
+    if (of_repository) {  // without groups
+      distances.insert(distances.end(), {scalar_arg(0), scalar_arg(0)});
+      launch.args.insert(launch.args.end(), distances.begin(), distances.end());
+      launch.args.insert(launch.args.end(), scales.begin(), scales.end());
+    } else {
+      for (std::size_t i = 0; i < scales.size(); ++i) launch.args.insert(launch.args.end(), {scales[i], distances[i]});
     }
     return outcome_of(std::move(build_request), std::move(launch));
   }
