@@ -24,17 +24,18 @@ std::string value_of_plan(const Gemm& gemm, const std::string& name) {
   if (name == "rowMajorB") return layout(gemm.layout_b);
   if (name == "a") return std::string(to_text(gemm.a));
   if (name == "b") return std::string(to_text(gemm.b));
+  if (name == "scale_a" || name == "scale_b") return std::string(scale_text(gemm, name));
   return name == "c" ? std::string(to_text(gemm.c)) : "";
 }
 
 /// The shape without what the plan says itself; nullopt if they say something different. A program does not say what
-/// its matrices are like, and knows no batches.
+/// its matrices are like, and knows neither batches nor groups.
 std::optional<config::Shape> fitted(const config::Shape& shape, const Gemm* gemm) {
   config::Shape fitting{shape.place, {}, {}, shape.calls};
   for (const Setting& setting : shape.settings) {
-    const bool of_batch = setting.name == "batch";
-    if (of_batch && gemm == nullptr) return std::nullopt;
-    if (of_batch || is_size_of_gemm(setting.name)) {
+    const bool of_several = setting.name == "batch" || setting.name == "groups";
+    if (of_several && gemm == nullptr) return std::nullopt;
+    if (of_several || is_size_of_gemm(setting.name)) {
       fitting.settings.push_back(setting);
       fitting.places.push_back(shape.place);
     } else if (gemm != nullptr && value_of_plan(*gemm, setting.name) != to_text(setting.value)) {

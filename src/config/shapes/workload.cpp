@@ -96,20 +96,34 @@ char separator_of(std::string_view header) {
   return ' ';
 }
 
-/// PyTorch's name of an element type, as aiter writes it: `torch.bfloat16`.
+/// PyTorch's name of an element type, as aiter writes it: `torch.bfloat16`, or `dtypes.bf16`.
 std::optional<Type> type_of_torch(const std::string& text) {
   constexpr std::pair<std::string_view, Type> kNames[] = {
       {"torch.float64", Type::f64},      {"torch.float32", Type::f32},          {"torch.float16", Type::f16},
       {"torch.bfloat16", Type::bf16},    {"torch.float8_e4m3fn", Type::e4m3},   {"torch.float8_e4m3fnuz", Type::e4m3},
       {"torch.float8_e5m2", Type::e5m2}, {"torch.float8_e5m2fnuz", Type::e5m2}, {"torch.int8", Type::s8},
-      {"torch.int32", Type::s32}};
+      {"torch.int32", Type::s32},        {"dtypes.bf16", Type::bf16},           {"dtypes.fp16", Type::f16},
+      {"dtypes.fp8", Type::e4m3}};
   const auto* found = std::ranges::find(kNames, text, &std::pair<std::string_view, Type>::first);
   return found == std::end(kNames) ? std::nullopt : std::optional(found->second);
 }
 
-/// What the columns of a table are.
+/// The scales of aiter's `q_type`, `QuantType.per_Token` and the like: `scale_a` and `scale_b`, both empty if elements
+/// have none; nullopt: others.
+std::optional<std::pair<const char*, const char*>> scales_of_aiter(const std::string& text) {
+  const std::string name = text.substr(text.find('.') + 1);
+  if (name == "No") return std::pair("", "");
+  if (name == "per_Tensor") return std::pair("tensor", "tensor");
+  if (name == "per_Token") return std::pair("row", "col");
+  if (name == "per_1x128" || name == "per_128x128") return std::pair("1x128", "128x128");
+  return std::nullopt;
+}
+
+/// What the columns of a table are. Those behind the types are of aiter's tables of experts, each row of which is two
+/// products.
 struct TableColumns {
   std::optional<std::size_t> m, n, k, batch, calls, type, type_of_c;
+  std::optional<std::size_t> token, model_dim, inter_dim, expert, topk, has_gate, quantised, quantisation;
   bool of_devices = false;  ///< a row for each device, so that the same shape several times is no call
   std::vector<std::string> ignored;
 
@@ -125,7 +139,8 @@ struct TableColumns {
     }
   }
 
-  bool any_size() const { return m || n || k; }
+  bool is_of_experts() const { return token && model_dim && inter_dim && expert && topk; }
+  bool any_size() const { return m || n || k || is_of_experts(); }
 
  private:
   std::optional<std::size_t>* target(const std::string& name) {
@@ -134,7 +149,13 @@ struct TableColumns {
     if (name == "k") return &k;
     if (name == "b" || name == "batch" || name == "batch_count") return &batch;
     if (name == "calls" || name == "count" || name == "call_count" || name == "weight") return &calls;
+    if (name == "q_dtype_w" && type) return &quantised;  // behind the type of what is not quantised
     if (name == "dtype" || name == "q_dtype_w") return &type;
+    const std::pair<const char*, std::optional<std::size_t>*> of_experts[] = {
+        {"token", &token}, {"model_dim", &model_dim}, {"inter_dim", &inter_dim}, {"expert", &expert},
+        {"topk", &topk},   {"use_g1u1", &has_gate},   {"q_type", &quantisation}};
+    for (const auto& [of, column] : of_experts)
+      if (name == of) return column;
     return name == "outdtype" ? &type_of_c : nullptr;
   }
 };
@@ -150,6 +171,7 @@ class TableReader {
     place_ = counter.place(number);
     if (cells.size() != width_)
       refuse_shapes(place_, fmt::format("the row has {} columns, and the first line names {}", cells.size(), width_));
+    if (columns_.is_of_experts()) return read_experts(cells, number);
     std::vector<Setting> settings = {{"M", size(cells[*columns_.m], "M")},
                                      {"N", size(cells[*columns_.n], "N")},
                                      {"K", size(cells[*columns_.k], "K")}};
@@ -160,9 +182,7 @@ class TableReader {
       ++unreadable;
       return;
     }
-    std::optional<double> calls = columns_.of_devices ? std::nullopt : std::optional(1.0);
-    if (columns_.calls) calls = calls_in(cells[*columns_.calls]);
-    counter.add(std::move(settings), calls, number);
+    counter.add(std::move(settings), calls_of(cells), number);
   }
 
   ShapeCounter counter;
@@ -174,6 +194,43 @@ class TableReader {
     if (number && *number >= 1 && *number <= kMostOfSize) return *number;
     refuse_shapes(place_, fmt::format("{} is '{}'; it must be a whole number from 1 to {}", what,
                                       line_with_escapes(cell), kMostOfSize));
+  }
+
+  /// The products that lead into the experts and out of them: each token is a row of `topk` of them.
+  void read_experts(const std::vector<std::string>& cells, int number) {
+    const auto cell = [&](std::optional<std::size_t> column) { return column ? cells[*column] : std::string(); };
+    const std::int64_t tokens = size(cell(columns_.token), "token"), topk = size(cell(columns_.topk), "topk");
+    const std::int64_t outer = size(cell(columns_.model_dim), "model_dim");
+    const std::int64_t inner = size(cell(columns_.inter_dim), "inter_dim");
+    const std::int64_t groups = size(cell(columns_.expert), "expert");
+    const bool gate = cell(columns_.has_gate) == "1" || lower_case(cell(columns_.has_gate)) == "true";
+    if (tokens > kMostOfSize / topk || inner > kMostOfSize / 2)
+      refuse_shapes(place_, fmt::format("the experts have more than {} rows or columns", kMostOfSize));
+    const auto scales = columns_.quantisation ? scales_of_aiter(cell(columns_.quantisation)) : std::pair("", "");
+    std::vector<Setting> kind = {{"groups", groups}};
+    const bool has_scales = scales && *scales->first != '\0';
+    const auto given = type_of_torch(cell(columns_.type)),
+               type = has_scales ? type_of_torch(cell(columns_.quantised)) : given;
+    if ((columns_.type && (!given || !type)) || !scales) {
+      unreadable += 2;
+      return;
+    }
+    if (given) {
+      for (const char* name : {"a", "b"}) kind.push_back({name, std::string(to_text(*type))});
+      kind.push_back({"c", std::string(to_text(*given))});
+    }
+    if (has_scales)
+      kind.insert(kind.end(), {{"scale_a", std::string(scales->first)}, {"scale_b", std::string(scales->second)}});
+    for (const auto& [n, k] : {std::pair(gate ? 2 * inner : inner, outer), {outer, inner}}) {
+      std::vector<Setting> settings = {{"M", tokens * topk}, {"N", n}, {"K", k}};
+      settings.insert(settings.end(), kind.begin(), kind.end());
+      counter.add(std::move(settings), calls_of(cells), number);
+    }
+  }
+
+  std::optional<double> calls_of(const std::vector<std::string>& cells) const {
+    if (columns_.calls) return calls_in(cells[*columns_.calls]);
+    return columns_.of_devices ? std::nullopt : std::optional(1.0);
   }
 
   double calls_in(const std::string& cell) const {
@@ -241,7 +298,7 @@ std::optional<ShapeList> shapes_of_table(std::string_view text, const std::files
     is_other = !columns.any_size() || names.size() < 3;
     if (is_other) return;
     for (const auto& [column, name] : {std::pair{columns.m, "M"}, {columns.n, "N"}, {columns.k, "K"}})
-      if (!column)
+      if (!column && !columns.is_of_experts())
         refuse_shapes({std::make_shared<const std::string>(path.string()), number, 1},
                       fmt::format("the table has no column {}; its first line must name M, N and K", name));
     const bool of_aiter = columns.of_devices || columns.type;
@@ -265,20 +322,29 @@ std::optional<ShapeList> shapes_of_vllm(const Node& root, const std::filesystem:
   const std::string name = path.filename().string();
   if (!root.is_mapping() || path.extension() != ".json" || name.find("device_name=") == std::string::npos)
     return std::nullopt;
-  std::optional<std::int64_t> n, k;
+  std::optional<std::int64_t> n, k, experts;
   for (const std::string& word : cells_of(name, ',')) {
     if (word.starts_with("N=")) n = number_of<std::int64_t>(word.substr(2));
     if (word.starts_with("K=")) k = number_of<std::int64_t>(word.substr(2));
+    if (word.starts_with("E=")) experts = number_of<std::int64_t>(word.substr(2));
   }
-  if (!n || !k || *n < 1 || *k < 1)
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: the name does not say N and K, as N=1024,K=2048,device_name=....json does; files of "
-                            "fused experts (E=...) do not tell them",
-                            path.string()));
+  const bool of_experts = experts && *experts >= 1;
+  if (!n || *n < 1 || *n > kMostOfSize / 2 || (!of_experts && (!k || *k < 1)))
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("{}: the name does not say N and K, as N=1024,K=2048,device_name=....json does, or E and N, "
+                    "as E=8,N=1024,device_name=....json does",
+                    path.string()));
   ShapeCounter counter(path);
   for (const Entry& entry : root.entries)
-    if (const auto m = number_of<std::int64_t>(entry.key.text); m && *m >= 1)
-      counter.add({{"M", *m}, {"N", *n}, {"K", *k}}, std::nullopt, entry.key.place.line);
+    if (const auto m = number_of<std::int64_t>(entry.key.text); m && *m >= 1) {
+      std::vector<Setting> settings = {{"M", *m}, {"N", of_experts ? 2 * *n : *n}};
+      if (of_experts)  // the file tells no K
+        settings.push_back({"groups", *experts});
+      else
+        settings.push_back({"K", *k});
+      counter.add(std::move(settings), std::nullopt, entry.key.place.line);
+    }
   if (counter.list.shapes.empty())
     throw Error(ExitCode::bad_input, path.string() + ": there is no value of M among the keys");
   return std::move(counter.list);
