@@ -15,7 +15,7 @@ using Known = std::map<std::string, bool>;
 /// Whether a plain product never defines this macro.
 bool is_of_no_plain_product(const std::string& macro) {
   return macro.starts_with("epilogue_") || macro.starts_with("scale_a_") || macro.starts_with("scale_b_") ||
-         macro == "groups_contiguous";
+         macro == "groups_contiguous" || macro == "groups_masked";
 }
 
 /// The value of `!defined(epilogue_relu) && (A || B)` and the like; nullopt: it depends on other macros.

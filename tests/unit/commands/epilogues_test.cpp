@@ -23,7 +23,7 @@ TEST(Epilogues, AreLeftOutOfAPlainProduct) {
   EXPECT_EQ(code_left({"#ifndef epilogue_relu\na\n#endif\n"}), "a ");
   EXPECT_EQ(code_left({"#if !defined(epilogue_relu) && !defined epilogue_silu\na\n#endif\n"}), "a ");
   EXPECT_EQ(code_left({"#if defined(epilogue_relu)\na\n#elif defined(epilogue_silu)\nb\n#else\nc\n#endif\n"}), "c ");
-  EXPECT_EQ(code_left({"#if scale_a_row || groups_contiguous\na\n#else\nb\n#endif\n"}), "b ");
+  EXPECT_EQ(code_left({"#if scale_a_row || groups_contiguous || groups_masked\na\n#else\nb\n#endif\n"}), "b ");
   EXPECT_EQ(code_left({"#ifdef epilogue_relu\n#if N > 1\na\n#else\nb\n#endif\n#endif\nc\n"}), "c ");
 }
 
