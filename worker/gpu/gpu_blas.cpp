@@ -7,6 +7,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -55,6 +56,7 @@ std::optional<std::int32_t> scale_mode(Scale scale) {
 struct Operands {
   void *first, *second, *c;
   void* before;  ///< what is added to the product: C itself, or the residual
+  void *scale_a = nullptr, *scale_b = nullptr;
 };
 
 /// The call for a problem, or those for groups of as many rows each. What is created here is left to the end of the
@@ -81,6 +83,7 @@ class BlasCalls {
 
  private:
   Operands operands(const AddressOf& address, const Product& of) const;
+  void set_scales(const Operands& of) const;
   std::uint32_t alignment(std::int64_t stride, Type type, std::int64_t Product::*number) const;
   void require_alignments(blas::Preference preference) const;
   void check(blas::Status status) const { library_.check(status); }
@@ -153,7 +156,17 @@ Operands BlasCalls::operands(const AddressOf& address, const Product& of) const 
   };
   void *const a = pointer("A", of.row * g.lda, g.a), *const b = pointer("B", of.b * g.stride_b, g.b),
               *const c = pointer("C", of.row * g.ldc, g.c);
-  return {transposed() ? b : a, transposed() ? a : b, c, g.residual ? pointer("residual", 0, g.c) : c};
+  Operands all = {transposed() ? b : a, transposed() ? a : b, c, g.residual ? pointer("residual", 0, g.c) : c};
+  const std::int64_t of_row =
+      g.scale_a == Scale::line || g.scale_a == Scale::of_128 ? g.scales_of_a().depth_count : 0;
+  if (g.scale_a != Scale::none) all.scale_a = pointer("scale_a", of.row * of_row, Type::f32);
+  if (g.scale_b != Scale::none) all.scale_b = pointer("scale_b", of.b * g.scales_of_b().matrix_stride(), Type::f32);
+  return all;
+}
+
+void BlasCalls::set_scales(const Operands& of) const {
+  if (of.scale_a) set(transposed() ? blas::kSecondScalePointer : blas::kFirstScalePointer, of.scale_a);
+  if (of.scale_b) set(transposed() ? blas::kFirstScalePointer : blas::kSecondScalePointer, of.scale_b);
 }
 
 void BlasCalls::bind(const AddressOf& address) {
@@ -162,10 +175,7 @@ void BlasCalls::bind(const AddressOf& address) {
   for (const Product& group : groups_) calls_.push_back(operands(address, group));
   if (groups_.empty()) calls_.push_back(operands(address, {}));
   if (gemm_.bias != Bias::none) set(blas::kBiasPointer, pointer("bias"));
-  if (gemm_.scale_a != Scale::none)
-    set(transposed() ? blas::kSecondScalePointer : blas::kFirstScalePointer, pointer("scale_a"));
-  if (gemm_.scale_b != Scale::none)
-    set(transposed() ? blas::kFirstScalePointer : blas::kSecondScalePointer, pointer("scale_b"));
+  set_scales(calls_.front());
 }
 
 /// The library's gelu is that of tanh. It adds what was in C before it applies the function, and has no other place for
@@ -224,10 +234,12 @@ void BlasCalls::find(int most) {
 }
 
 void BlasCalls::launch() {
-  for (const Operands& of : calls_)
+  for (const Operands& of : calls_) {
+    if (calls_.size() > 1) set_scales(of);
     check(library_.multiply(library_.handle, product_, &alpha_, of.first, first_, of.second, second_, &beta_, of.before,
                             c_, of.c, c_, &algorithms_[chosen_], reinterpret_cast<void*>(workspace_), kWorkspaceBytes,
                             nullptr));
+  }
 }
 
 /// Groups begin anywhere, and the library takes for granted what it is not told. Of all groups the same power of two.
@@ -247,11 +259,48 @@ void BlasCalls::require_alignments(blas::Preference preference) const {
     check(library_.set_preference(preference, blas::kAlignments[i], &all[i], sizeof(all[i])));
 }
 
-/// What is timed: one call, or for groups of rows one for each, or one for all of them.
+/// The scales of A's 1x128, in the order in which a call for each group reads them: those of its rows for one block of
+/// k after the other.
+class ScalesOfGroups {
+ public:
+  ScalesOfGroups(const Gpu& gpu, const Gemm& gemm) : grid_(gemm.scales_of_a()), groups_(products_of(gemm)) {
+    if (gemm.groups() == 0 || gemm.scale_a != Scale::of_128) return;
+    const std::size_t bytes = static_cast<std::size_t>(grid_.extent()) * sizeof(float);
+    given_ = DeviceMemory(gpu, bytes, "the scales of groups");
+    ordered_ = DeviceMemory(gpu, bytes, "the scales of groups");
+  }
+
+  /// Orders those at this address, of which none may be written as long as calls read them.
+  void order(const AddressOf& address) {
+    if (given_.bytes() == 0) return;
+    given_.copy_from_device(address("scale_a"));
+    std::vector<float> given(static_cast<std::size_t>(grid_.extent())), ordered(given.size());
+    given_.copy_to(std::as_writable_bytes(std::span(given)));
+    for (const Product& group : groups_)
+      for (std::int64_t p = 0; p < grid_.depth_count; ++p)
+        std::copy_n(given.begin() + p * grid_.depth_stride + group.row, group.rows,
+                    ordered.begin() + group.row * grid_.depth_count + p * group.rows);
+    ordered_.copy_from(std::as_bytes(std::span(ordered)));
+  }
+  /// The addresses of a call's buffers: those of these scales, where they had to be ordered.
+  AddressOf instead_of(const AddressOf& address) const {
+    return [this, address](const std::string& name) {
+      return name == "scale_a" && ordered_.bytes() > 0 ? ordered_.address() : address(name);
+    };
+  }
+
+ private:
+  ScaleGrid grid_;
+  std::vector<Product> groups_;
+  DeviceMemory given_, ordered_;
+};
+
+/// What is timed: one call, or for groups of rows one for each, or one for all of them. Scales are ordered before the
+/// clock runs.
 class VendorBlas final : public GpuBlas {
  public:
   VendorBlas(const Gpu& gpu, const Gemm& given, const AddressOf& address, int most, const blas::Library& library)
-      : workspace_(gpu, kWorkspaceBytes, blas::kName) {
+      : workspace_(gpu, kWorkspaceBytes, blas::kName), scales_(gpu, resolved(given)) {
     const Gemm gemm = resolved(given);
     std::map<std::int64_t, std::vector<Product>> groups;  // by their rows
     if (gemm.groups() == 0) groups[gemm.m];
@@ -263,7 +312,8 @@ class VendorBlas final : public GpuBlas {
       one.group_offsets.clear();
       one.max_rows = 0;
       groups_ += of_rows.size();
-      calls_.push_back(std::make_unique<BlasCalls>(one, std::move(of_rows), address, most, library, workspace_));
+      calls_.push_back(
+          std::make_unique<BlasCalls>(one, std::move(of_rows), scales_.instead_of(address), most, library, workspace_));
     }
     if (gemm.groups() > 0 && most > 1) one_call_ = open_grouped_blas(gpu, gemm);
     if (one_call_) one_call_->bind(address);
@@ -275,7 +325,8 @@ class VendorBlas final : public GpuBlas {
     for (const auto& each : calls_) each->choose(std::min(algorithm, each->algorithms() - 1));
   }
   void bind(const AddressOf& address) override {
-    for (const auto& each : calls_) each->bind(address);
+    scales_.order(address);
+    for (const auto& each : calls_) each->bind(scales_.instead_of(address));
     if (one_call_) one_call_->bind(address);
   }
   void launch() override {
@@ -295,6 +346,7 @@ class VendorBlas final : public GpuBlas {
   }
 
   DeviceMemory workspace_;
+  ScalesOfGroups scales_;
   std::vector<std::unique_ptr<BlasCalls>> calls_;  ///< one for all groups of as many rows
   std::size_t groups_ = 0;                         ///< that have rows; 0: the problem has none
   std::unique_ptr<GroupedBlas> one_call_;          ///< null: the library has none for this
