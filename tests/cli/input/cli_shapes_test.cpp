@@ -155,6 +155,35 @@ TEST_F(Shapes, TablesAreRead) {
             "- {M: 24, N: 1024, K: 2048, calls: 1}\n- {M: 1, N: 1024, K: 2048, calls: 1}\n");
 }
 
+/// Each row is the two products of a layer, one row of A for each expert of a token.
+TEST_F(Shapes, TablesAndConfigurationsOfExpertsAreRead) {
+  const std::string names =
+      "token,model_dim,inter_dim,expert,topk,act_type,dtype,q_dtype_a,q_dtype_w,q_type,use_g1u1,doweight_stage1\n";
+  EXPECT_EQ(
+      listed("untuned_fmoe.csv", names + "16,4096,1536,128,8,ActivationType.Silu,torch.bfloat16,torch.float8_e4m3fnuz,"
+                                         "torch.float8_e4m3fnuz,QuantType.per_1x128,1,0\n"),
+      "- {M: 128, N: 3072, K: 4096, groups: 128, a: e4m3, b: e4m3, c: bf16, scale_a: 1x128, scale_b: 128x128, "
+      "calls: 1}\n"
+      "- {M: 128, N: 4096, K: 1536, groups: 128, a: e4m3, b: e4m3, c: bf16, scale_a: 1x128, scale_b: 128x128, "
+      "calls: 1}\n");
+  EXPECT_EQ(listed("plain_fmoe.csv", names + "16,4096,1536,128,8,ActivationType.Gelu,torch.bfloat16,torch.bfloat16,"
+                                             "torch.bfloat16,QuantType.No,0,0\n"),
+            "- {M: 128, N: 1536, K: 4096, groups: 128, a: bf16, b: bf16, c: bf16, calls: 1}\n"
+            "- {M: 128, N: 4096, K: 1536, groups: 128, a: bf16, b: bf16, c: bf16, calls: 1}\n");
+  refuses_text("fp4_fmoe.csv",
+               names +
+                   "16,4096,1536,128,8,ActivationType.Silu,torch.bfloat16,torch.float4_e2m1fn_x2,"
+                   "torch.float4_e2m1fn_x2,QuantType.per_1x32,1,0\n",
+               "fp4_fmoe.csv: the table has no row that could be tuned");
+  refuses_text("many_fmoe.csv",
+               names +
+                   "2147483647,4096,1536,128,8,ActivationType.Silu,torch.bfloat16,torch.bfloat16,torch.bfloat16,"
+                   "QuantType.No,1,0\n",
+               "many_fmoe.csv:2: the experts have more than 2147483647 rows or columns");
+  EXPECT_EQ(listed("E=8,N=14336,device_name=NVIDIA_H200.json", "{\"1\": {}, \"64\": {}}\n"),
+            "- {M: 64, N: 28672, groups: 8, calls: 1}\n- {M: 1, N: 28672, groups: 8, calls: 1}\n");
+}
+
 TEST_F(Shapes, WhatIsNoListOfShapesIsRefused) {
   refuses_text("empty.log", "[2025-11-03][cublasLt][1][Api][cublasLtCreate] lightHandle=0x0\n",
                "empty.log: the log has no GEMM that could be tuned; a program logs them if it runs with "
@@ -169,7 +198,8 @@ TEST_F(Shapes, WhatIsNoListOfShapesIsRefused) {
   refuses_text("calls.csv", "m,n,k,calls\n8,8,8,-1\n", "calls.csv:2: the number of calls is '-1'; it must be positive");
   refuses_text("only.csv", "m,n,k\n", "only.csv: the table has no row that could be tuned");
   refuses_text("list.yaml", "- {M: 8, N: 8, K: 8, calls: 0}\n", "list.yaml:1: calls is 0; it must be positive");
-  refuses_text("E=8,N=14336,device_name=NVIDIA_H200.json", "{\"1\": {}}\n", "the name does not say N and K");
+  refuses_text("N=14336,device_name=NVIDIA_H200.json", "{\"1\": {}}\n", "the name does not say N and K");
+  refuses_text("E=0,N=14336,device_name=NVIDIA_H200.json", "{\"1\": {}}\n", "or E and N");
   refuses_text("nothing.yaml", "", "nothing.yaml");
   refuses({"shapes", "absent.log"}, "absent.log: cannot be read");
   refuses({"shapes", "list.yaml", "-o", "list.yaml"}, "list.yaml: the output is also an input");
