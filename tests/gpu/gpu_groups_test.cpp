@@ -73,14 +73,43 @@ TEST_F(GpuGroups, TheKernelIsRightAtSizesThatNoTileFits) {
   tune_demo({"-m", "3", "-n", "40", "-k", "64", "--problem", "groups=7"}, "few");
 }
 
+const std::vector<std::string> kScaled = {"--problem",     "a=e4m3",    "--problem",       "b=e4m3",    "--problem",
+                                          "scale_a=1x128", "--problem", "scale_b=128x128", "--problem", "c=bf16"};
+
+TEST_F(GpuGroups, TheKernelIsRightWithScalesAndWithRoomForMoreRows) {
+  const std::vector<std::string> sizes = {"-m",  "300",       "-n",       "264",       "-k",
+                                          "272", "--problem", "groups=7", "--problem", "routing=zipf 1"};
+  std::vector<std::string> scaled = sizes, masked = sizes;
+  scaled.insert(scaled.end(), kScaled.begin(), kScaled.end());
+  masked.insert(masked.end(), {"--problem", "max_rows=300"});
+  tune_demo(scaled, "scaled");
+  tune_demo(masked, "masked");
+  scaled.insert(scaled.end(), {"--problem", "max_rows=300"});
+  tune_demo(scaled, "masked_scaled");
+}
+
 TEST_F(GpuGroups, TheKernelsForHopperAreRight) {
   int run = 0;
   for (const char* swap : {"SWAP:0", "SWAP:1"})
     for (const char* cluster : {"CLUSTER:1", "CLUSTER:2"})
       for (const char* store : {"EPILOGUE:direct", "EPILOGUE:tma"})
-        tune_demo({"-m", "300", "-n", "264", "-k", "136", "--problem", "groups=7", "--problem", "routing=zipf 1",
-                   "--param", swap, "--param", cluster, "--param", store, "--no-finals"},
-                  "hopper" + std::to_string(run++), "hopper_grouped");
+        for (const bool scaled : {false, true}) {
+          std::vector<std::string> options = {"-m",      "300",        "-n",       "264",       "-k",
+                                              "272",     "--problem",  "groups=7", "--problem", "routing=zipf 1",
+                                              "--param", swap,         "--param",  cluster,     "--param",
+                                              store,     "--no-finals"};
+          if (scaled) options.insert(options.end(), kScaled.begin(), kScaled.end());
+          if (run % 3 == 0) options.insert(options.end(), {"--problem", "max_rows=300"});
+          tune_demo(options, "hopper" + std::to_string(run++), "hopper_grouped");
+        }
+}
+
+/// The vendor's calls multiply the groups where they lie.
+TEST_F(GpuGroups, TheVendorsLibraryMultipliesGroupsWithRoomForMoreRows) {
+  const Result masked = tune_demo({"-m", "64", "-n", "256", "-k", "512", "--problem", "groups=4", "--problem",
+                                   "routing=uniform", "--problem", "max_rows=64"},
+                                  "vendor_masked");
+  EXPECT_NE(masked.out.find("x vendor best"), std::string::npos) << masked.out;
 }
 
 TEST_F(GpuGroups, EveryMistakeIsFound) {

@@ -109,6 +109,66 @@ TEST_F(Groups, ARoutingIsARuleForANumberOfGroups) {
             "gemm.yaml:6: routing draws the rows of groups, and groups lists them; remove one of both");
 }
 
+std::string masked(const std::string& more) { return "n: 16, k: 32, layout: {b: col}, groups: [5, 0, 3], " + more; }
+
+/// A and C have room for so many rows of each group; m are multiplied.
+TEST_F(Groups, MayHaveRoomForMoreRows) {
+  const Plan plan =
+      load_text(folder_, grouped(masked("max_rows: 6"), "A, B, C, group_rows, groups, max_rows"), without_kernel_file())
+          .plan;
+  const Gemm gemm = std::get<Gemm>(plan.problem);
+  EXPECT_EQ(gemm.m, 8);
+  EXPECT_EQ(gemm.rows(), 18);
+  EXPECT_EQ(gemm.stride_a, 18 * 32);
+  EXPECT_EQ(gemm.flops(), 2 * 8 * 16 * 32);
+  EXPECT_EQ(gemm.bytes(), 4 * (8 * 32 + 2 * 32 * 16 + 8 * 16));
+  EXPECT_FALSE(gemm.any_padding);
+  EXPECT_EQ(to_text(plan.constants.at("m")), "8");
+  EXPECT_EQ(to_text(plan.constants.at("max_rows")), "6");
+  EXPECT_EQ(plan.launches[0].args[3].buffer, "group_rows");
+  EXPECT_EQ(group_macros(gemm), std::vector<std::string>{"groups_masked"});
+  const std::string with_padding = grouped(masked("max_rows: 6, padding: any"), "A, group_rows");
+  EXPECT_TRUE(std::get<Gemm>(load_text(folder_, with_padding, without_kernel_file()).plan.problem).any_padding);
+}
+
+TEST_F(Groups, RoomThatDoesNotSufficeOrHasNoGroupsIsRefused) {
+  const auto said = [&](const std::string& problem, const std::string& args) {
+    return folder_.complaint([&] { load_text(folder_, grouped(problem, args), without_kernel_file()); });
+  };
+  const std::string args = "A, {optional: group_rows}, {optional: group_offsets}";
+  EXPECT_EQ(
+      said(masked("max_rows: 4"), args),
+      "gemm.yaml:6: max_rows is 4; it must be between 5, the rows of the largest group, and 715827882, with which "
+      "3 groups have 2^31 rows");
+  EXPECT_EQ(said("m: 8, n: 16, k: 32, max_rows: 4", args),
+            "gemm.yaml:6: max_rows is how many rows each group has room for, and there are no groups; add groups: "
+            "NUMBER");
+  EXPECT_EQ(said(masked("padding: any"), args),
+            "gemm.yaml:6: padding is what lies behind the rows of groups with max_rows; add max_rows");
+  EXPECT_EQ(said(masked("max_rows: 6, padding: some"), args),
+            "gemm.yaml:6: padding must be one of kept, any, not 'some'");
+  EXPECT_EQ(said(masked("max_rows: 6"), "A, group_offsets"),
+            "gemm.yaml:5: launch.args names group_offsets, and the problem has max_rows, with which kernels get "
+            "group_rows; write that, or write {optional: group_offsets}");
+  EXPECT_EQ(said(masked("routing: even"), "A, group_rows").substr(0, 99),
+            "gemm.yaml:5: launch.args names group_rows, and the problem has no groups with max_rows; give it som");
+  EXPECT_EQ(said(masked("max_rows: 6"), "A"),
+            "gemm.yaml:5: the problem has groups with max_rows, and no launch has 'group_rows' among its args: this "
+            "kernel knows none");
+}
+
+/// Each matrix of B has scales of its own; those of A go with its rows.
+TEST_F(Groups, MayHaveScales) {
+  const std::string problem =
+      "n: 300, k: 400, a: e4m3, layout: {b: col}, groups: [5, 0, 3], scale_a: 1x128, scale_b: 128x128";
+  const std::string args = "A, B, C, group_offsets, scale_a, scale_b, ld_scale_a, ld_scale_b";
+  const Gemm gemm = std::get<Gemm>(load_text(folder_, grouped(problem, args), without_kernel_file()).plan.problem);
+  EXPECT_EQ(gemm.scales_of_a().extent(), 8 * 4);
+  EXPECT_EQ(gemm.scales_of_b().matrix_stride(), 3 * 4);
+  EXPECT_EQ(gemm.scales_of_b().extent(), 3 * 3 * 4);
+  EXPECT_EQ(gemm.bytes(), 8 * 400 + 2 * 400 * 300 + 2 * 8 * 300 + 4 * (8 * 4 + 2 * 3 * 4));
+}
+
 TEST_F(Groups, WhatTheyAreNotCombinedWithIsSaid) {
   const std::string some = "m: 8, n: 16, k: 32, groups: 4, ";
   const std::string of_bias = "A, B, C, group_offsets, {optional: bias}, {optional: residual}";
@@ -121,9 +181,9 @@ TEST_F(Groups, WhatTheyAreNotCombinedWithIsSaid) {
   EXPECT_EQ(said("residual: true"), "gemm.yaml:6: groups have no residual yet; remove residual or groups");
   EXPECT_EQ(said("layout: {a: col}"), "gemm.yaml:6: groups are runs of rows of A and C, whose layout must be row");
   EXPECT_EQ(folder_.complaint([&] {
-    load_text(folder_, grouped(some + "a: e4m3, scale_a: row", "A, group_offsets, scale_a"), without_kernel_file());
+    load_text(folder_, grouped(some + "a: e4m3, scale_a: 128x128", "A, group_offsets, scale_a"), without_kernel_file());
   }),
-            "gemm.yaml:6: groups have no scales yet; remove scale_a or groups");
+            "gemm.yaml:6: a group may begin within 128 rows of A, which then have no scale in common; write 1x128");
 }
 
 TEST_F(Groups, AKernelThatIsNotToldThemIsRefused) {
