@@ -125,6 +125,9 @@ __device__ __forceinline__ void finish_halves(const Finish& finish, int row, int
 }
 #endif
 
+/// That a warpgroup stores from. Tiles with scales that need most registers leave room for more.
+enum { kStoreBuffers = HAS_SCALES && BM / CONSUMERS * BN > 96 * 128 ? 4 : 2 };
+
 /// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.
 __device__ __forceinline__ bool fits(const Matrix& c, int row, int col, int count) {
   return row < c.rows && col + count <= c.cols && c.ld % count == 0;
@@ -233,7 +236,7 @@ __device__ __forceinline__ void copy_rows(const Matrix& c, int row, int col, int
 }
 
 /// Stores 64 x 8*kFragments sums of a warpgroup through shared memory: up to 64 columns of C at a time (with SWAP up to
-/// 64 rows) are written to one of two buffers, from which the TMA copies them while the warpgroup goes on. The
+/// 64 rows) are written to one of a few buffers, from which the TMA copies them while the warpgroup goes on. The
 /// warpgroup itself copies what the TMA cannot: less than a box, and rows that do not start at multiples of 16 bytes.
 /// `turn` counts what has been stored, and `barrier` is the warpgroup's own.
 template <bool kCopies, int kFragments>
@@ -250,8 +253,8 @@ __device__ __forceinline__ void store_by_tma(const TensorMap& map, const Matrix&
 #pragma unroll
   for (int j = 0; j < kStored; j += 8) {
     const int count = j + 8 < kStored ? 8 : kStored - j;
-    const unsigned buffer = buffers + turn++ % 2 * 64 * 128;
-    if (asks) await_stores<1>();
+    const unsigned buffer = buffers + turn++ % kStoreBuffers * 64 * 128;
+    if (asks) await_stores<kStoreBuffers - 1>();
     meet(barrier, 128);
 #pragma unroll
     for (int t = 0; t < count; t += 2) {  // two fragments: four matrices of 8 x 8, whose rows 32 lanes point to

@@ -34,9 +34,10 @@
 //                A. BN is a multiple of 8*cluster_m
 //
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
-// tma; of scales, for each stage four bytes for each row of A in a tile, and 64. With REDUCE workspace the ring has at
-// least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part of each tile. Rows of A and B must start at
-// multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without the TMA, and C's tensor map may be any.
+// tma, or twice as many with scales and BM*BN > CONSUMERS*96*128; of scales, for each stage four bytes for each row of
+// A in a tile, and 80. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN
+// for each part of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do not, EPILOGUE tma
+// stores without the TMA, and C's tensor map may be any.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(SWAP) || \
     !defined(PROMOTE)
@@ -83,7 +84,7 @@ constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = (kBytesA + k
 constexpr int kConsumerRows = kPingPong ? BM : BM / CONSUMERS, kBlocks = kConsumerRows / 64, kFragments = BN / 8;
 constexpr int kReaders = (kPingPong ? 1 : CONSUMERS) * 4;  // warps that read a stage
 #if EPILOGUE_tma
-constexpr int kStoreBytes = 2 * 64 * 128;  // two buffers for each consumer, behind the ring
+constexpr int kStoreBytes = kStoreBuffers * 64 * 128;  // for each consumer, behind the ring
 #else
 constexpr int kStoreBytes = 0;
 #endif
@@ -101,6 +102,14 @@ static_assert(!kPingPong || CONSUMERS == 2, "two take turns");
 static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up together, and store directly");
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
+
+#if HAS_SCALES
+// A consumer adds one slice while it multiplies the next one, if its registers hold the sums of both. Otherwise it
+// multiplies 64 rows of a slice at a time, and adds them while the other consumer multiplies; if it has no more than
+// these, the two take turns.
+constexpr bool kTwoSlices = 3 * kBlocks * kFragments * 4 <= 192;
+constexpr bool kInTurn = !kTwoSlices && !kPingPong && CONSUMERS == 2 && kBlocks == 1;
+#endif
 
 #if HAS_GROUPS
 enum { kHalf = !SWAP && !kPingPong && CONSUMERS == 2 ? BM / 2 : 0 };  // rows of a tile that one consumer has
@@ -166,16 +175,20 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
   }
 }
 
-/// Starts the products of one stage for the consumer's rows.
+/// Starts the products of one stage for kCount times 64 rows.
+template <int kCount>
 __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bool add,
-                                               Sums<kFragments> (&sums)[kBlocks]) {
+                                               Sums<kFragments> (&sums)[kCount]) {
   const unsigned long long a = describe(stage + first_row * 128), b = describe(stage + kPartsK * kBytesA);
   begin_products();
 #pragma unroll
   for (int step = 0; step < kPartsK * 4; ++step) {
     const int part = step / 4, within = step % 4 * 32;  // bytes of k go along inside a swizzled row
+#if HAS_SCALES
+    if (kInTurn && step == 1) commit_products();
+#endif
 #pragma unroll
-    for (int i = 0; i < kBlocks; ++i)
+    for (int i = 0; i < kCount; ++i)
       multiply_async(a + ((part * kBytesA + within + i * 64 * 128) >> 4), b + ((part * kBytesB + within) >> 4),
                      add || step > 0, sums[i]);
   }
@@ -219,6 +232,20 @@ __device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kF
   ring.next();
 }
 
+/// Adds kCount times 64 rows of a slice times their scales.
+template <int kCount>
+__device__ __forceinline__ void add_rows(const Factors<kCount, kFragments>& factors,
+                                         Sums<kFragments> (&of_slice)[kCount], Sums<kFragments>* sums) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    are_written_here(of_slice[i]);
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] += factors(i, j, e) * of_slice[i][j][e];
+  }
+}
+
 /// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
 template <int kPending>
 __device__ __forceinline__ void add_slice(const Work& work, int first_row, unsigned blocks, unsigned scales,
@@ -228,18 +255,32 @@ __device__ __forceinline__ void add_slice(const Work& work, int first_row, unsig
   await_products<kPending>();
   arrive_in_all(ring.empty(), blocks);
   ring.next();
-#pragma unroll
-  for (int i = 0; i < kBlocks; ++i) {
-    are_written_here(of_slice[i]);
-#pragma unroll
-    for (int j = 0; j < kFragments; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[i][j][e] += factors(i, j, e) * of_slice[i][j][e];
-  }
+  add_rows(factors, of_slice, sums);
 }
 
-/// Sums up the slices of a piece of work, each multiplied by its scales. While one is added, the next one is
-/// multiplied.
+/// Multiplies a slice, 64 rows at a time, and adds it times its scales.
+__device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, int first_row, unsigned blocks,
+                                                       unsigned scales, Stages& ring,
+                                                       Sums<kFragments> (&sums)[kBlocks]) {
+  wait(ring.full(), ring.parity);
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) {
+    Sums<kFragments> of_slice[1];
+    if constexpr (kInTurn) meet(kTurn + consumer, 256);
+    multiply_slice(ring.data(), first_row + i * 64, false, of_slice);
+    const Factors<1, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row + i * 64);
+    if constexpr (kInTurn) {
+      await_products<1>();  // the rest goes on while the other consumer begins
+      pass(kTurn + 1 - consumer, 256);
+    }
+    await_products<0>();
+    if (i + 1 == kBlocks) arrive_in_all(ring.empty(), blocks);
+    add_rows(factors, of_slice, sums + i);
+  }
+  ring.next();
+}
+
+/// Sums up the slices of a piece of work, each multiplied by its scales.
 __device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, int first_row, unsigned blocks,
                                                      unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
 #pragma unroll
@@ -248,19 +289,24 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
     for (int j = 0; j < kFragments; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
-  Sums<kFragments> even[kBlocks], odd[kBlocks];
-  Stages behind = ring;  // at the slice that is added next
   int left = work.slices;
+  if constexpr (kTwoSlices) {
+    Sums<kFragments> even[kBlocks], odd[kBlocks];
+    Stages behind = ring;  // at the slice that is added next
 #pragma unroll 1
-  for (; left > 1; left -= 2) {
-    start_slice(first_row, ring, even);
-    start_slice(first_row, ring, odd);
-    add_slice<1>(work, first_row, blocks, scales, behind, even, sums);
-    add_slice<0>(work, first_row, blocks, scales, behind, odd, sums);
-  }
-  if (left == 1) {
-    start_slice(first_row, ring, even);
-    add_slice<0>(work, first_row, blocks, scales, behind, even, sums);
+    for (; left > 1; left -= 2) {
+      start_slice(first_row, ring, even);
+      start_slice(first_row, ring, odd);
+      add_slice<1>(work, first_row, blocks, scales, behind, even, sums);
+      add_slice<0>(work, first_row, blocks, scales, behind, odd, sums);
+    }
+    if (left == 1) {
+      start_slice(first_row, ring, even);
+      add_slice<0>(work, first_row, blocks, scales, behind, even, sums);
+    }
+  } else {
+#pragma unroll 1
+    for (; left > 0; --left) multiply_and_add_slice(work, consumer, first_row, blocks, scales, ring, sums);
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
@@ -462,6 +508,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     Stages ring = first;
     int stored = 0;
     unsigned turn = 0;
+#if HAS_SCALES
+    if (kInTurn && consumer == 1) pass(kTurn, 256);  // the other one begins
+#endif
 #pragma unroll 1
     for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
       if constexpr (kPingPong) {
@@ -526,6 +575,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, sums[i]);
 #endif
     }
+#if HAS_SCALES
+    if (kInTurn && consumer == 0) meet(kTurn, 256);
+#endif
 #if EPILOGUE_tma
     if (threadIdx.x % 128 == 0) await_stores<0>();  // before its shared memory is given away
 #endif

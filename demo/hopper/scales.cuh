@@ -16,12 +16,18 @@ namespace {
 
 enum {
   kScaledRows = SWAP ? BN : BM,  // of A in a tile
-  kScaledBlocks = SWAP            ? (BM + 127) / 128
-                  : 128 % BN == 0 ? 1
-                                  : 2,   // of B
-  kScaleBytes = (kScaledRows + 16) * 4,  // of a slice: those of A, four of each block, and where the first ones are
+  // Columns of a tile that are in one block of B, wherever the tile begins.
+  kTogether = BN % 128 == 0  ? 128
+              : BN % 64 == 0 ? 64
+              : BN % 32 == 0 ? 32
+              : BN % 16 == 0 ? 16
+                             : 8,
+  kScaledBlocks = SWAP ? (BM + 127) / 128 : (127 - kTogether + BN) / 128 + 1,  // of B, at most
+  // Of a slice: those of A, four of each block of B, and where the first ones are.
+  kFirstOfB = kScaledRows + 4,
+  kFirsts = kFirstOfB + 12,
+  kScaleBytes = (kFirsts + 4) * 4,
 };
-static_assert(SWAP || BN <= 128 || 128 % (BN - 128) == 0, "columns of a tile are in at most two blocks of B");
 
 /// The scales in global memory, as docs/tuning-file.md says. What is copied begins and ends at multiples of 16 bytes:
 /// up to three numbers come before those that are wanted.
@@ -38,13 +44,13 @@ struct Scales {
     // A cluster may have tiles beyond C.
     const int first = slice * m + min(first_row(work), m - 1), from = first / 4 * 4;
     const int count = min((slices * m + 3) / 4 * 4 - from, kScaledRows + 4);
-    write_two(to + (kScaledRows + 12) * 4, {first % 4 * 4U, slice % 4 * 4U});
+    write_two(to + kFirsts * 4, {first % 4 * 4U, slice % 4 * 4U});
     expect(barrier, (count + kScaledBlocks * 4) * 4);
     load_bytes(a + from, count * 4, to, barrier);
 #pragma unroll
     for (int i = 0; i < kScaledBlocks; ++i) {
       const int block = min(first_col(work) / 128 + i, (n - 1) / 128);
-      load_bytes(b + block * ld + slice / 4 * 4, 16, to + (kScaledRows + 4 + i * 4) * 4, barrier);
+      load_bytes(b + block * ld + slice / 4 * 4, 16, to + (kFirstOfB + i * 4) * 4, barrier);
     }
   }
 };
@@ -56,13 +62,13 @@ struct Factors {
   float of_row[kFragments][2], of_block[kBlocks];  // a row of A is a column of the tile
 #else
   float of[kBlocks][2][kScaledBlocks];
-  int second;  // from this fragment on, columns are in the second block
+  int within;  // its block of B, the tile's first column
 #endif
 
   __device__ __forceinline__ Factors(const Work& work, unsigned scales, int row) {
-    const uint2 first = read_two(scales + (kScaledRows + 12) * 4);  // bytes
-    const int lane = threadIdx.x % 32, within = Scales::first_col(work) % 128;
-    const unsigned of_b = scales + (kScaledRows + 4) * 4 + first.y;
+    const uint2 first = read_two(scales + kFirsts * 4);  // bytes
+    const int lane = threadIdx.x % 32, within = Scales::first_col(work) & 127;
+    const unsigned of_b = scales + kFirstOfB * 4 + first.y;
     scales += first.x;
 #if SWAP
 #pragma unroll
@@ -73,7 +79,7 @@ struct Factors {
     for (int i = 0; i < kBlocks; ++i)
       of_block[i] = read_one(of_b + (kScaledBlocks == 1 ? 0 : (within + row + i * 64) / 128) * 16);
 #else
-    second = (128 - within) / 8;
+    this->within = within;
     row += threadIdx.x / 32 % 4 * 16 + lane / 4;
     float of_block[kScaledBlocks];
 #pragma unroll
@@ -93,7 +99,8 @@ struct Factors {
 #if SWAP
     return of_row[j][e % 2] * of_block[i];
 #else
-    return kScaledBlocks == 1 || j < second ? of[i][e / 2][0] : of[i][e / 2][kScaledBlocks - 1];
+    const int col = j * 8 / kTogether * kTogether, block = col / 128, next = min(block + 1, kScaledBlocks - 1);
+    return within + col % 128 < 128 ? of[i][e / 2][block] : of[i][e / 2][next];
 #endif
   }
 };

@@ -143,9 +143,9 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.cluster_m = launch.cluster_m;
   arguments.cluster_n = launch.cluster_n;
   const int blocks = kernel.split ? tiles * launch.parts : launch.blocks;
-  const int scale_bytes = kernel.scaled ? ((kernel.swap ? kernel.bn : kernel.bm) + 16) * 4 : 0;
+  const int scale_bytes = kernel.scaled ? ((kernel.swap ? kernel.bn : kernel.bm) + 20) * 4 : 0;
   const int stage = (kernel.bm + kernel.bn) * kernel.bk * element + 16 + scale_bytes;
-  const int shared = kernel.stages * stage + (kernel.tma ? kernel.consumers * 2 * 64 * 128 : 0);
+  const int shared = kernel.stages * stage + kernel.consumers * kernel.store_bytes;
   hopper::Machine machine(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.cluster_m * launch.cluster_n),
                           static_cast<unsigned>(kernel.consumers + 1) * 128, static_cast<std::size_t>(shared), seed);
   machine.run([&] { kernel.call(arguments); });

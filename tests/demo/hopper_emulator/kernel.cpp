@@ -36,8 +36,8 @@ void call(const tune::hopper::Kernel::Arguments& x) {
 }
 
 const bool is_listed = [] {
-  tune::hopper::kernels().push_back({TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes > 0,
-                                     kSplit, HAS_EPILOGUE != 0,
+  tune::hopper::kernels().push_back({TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes, kSplit,
+                                     HAS_EPILOGUE != 0,
 #ifdef epilogue_bias_col
                                      true,
 #else

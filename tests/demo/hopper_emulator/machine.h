@@ -149,7 +149,9 @@ inline unsigned swizzled_address(unsigned address) { return address ^ ((address 
 struct Kernel {
   std::string name;
   int bm, bn, bk, stages, consumers;
-  bool swap, tma, split;          ///< tma: C is stored through shared memory; split: blocks share tiles
+  bool swap;
+  int store_bytes;                ///< of shared memory that each consumer stores C through; 0: none
+  bool split;                     ///< blocks share tiles
   bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
   bool scaled;                    ///< multiplies e4m3 with scales, and not bf16
   bool grouped;                   ///< multiplies groups of rows by a matrix each
