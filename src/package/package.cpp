@@ -50,12 +50,6 @@ class PackageWriter {
   }
 
   std::map<std::string, std::string> write() {
-    if (gemm_ != nullptr && (gemm_->epilogue != Epilogue::none || gemm_->residual))
-      throw NotPackaged("a package's test computes no epilogue and no residual, so such products are not packaged");
-    if (gemm_ != nullptr && (gemm_->scale_a != Scale::none || gemm_->scale_b != Scale::none))
-      throw NotPackaged("a package's test knows no scales, so such products are not packaged");
-    if (gemm_ != nullptr && gemm_->groups() > 0)
-      throw NotPackaged("a package's test knows no groups of rows, so such products are not packaged");
     const std::string table = table_text(*package_, numbers_);
     set_words();
     put("src/table.cpp", table);
@@ -66,6 +60,7 @@ class PackageWriter {
     put("test/selftest.cpp", gemm_ != nullptr ? kSelftest : kCustomSelftest);
     put("test/problem.h", gemm_ != nullptr ? kTestProduct : kTestCustom);
     put("test/bench.cpp", kBench);
+    put("test/vendor.h", kTestVendor);
     put("test/device.h", kTestDevice);
     put("README.md", kReadme);
     if (cpu_)
@@ -112,7 +107,9 @@ class PackageWriter {
                           : "A CUstream or cudaStream_t."},
         {"SIZES", sizes},
         {"OPERANDS", operands},
-        {"SIZE_LIST", list_of(gemm_ != nullptr ? std::vector<std::string>{"m", "n", "k"} : numbers_.sizes)},
+        {"SIZE_LIST", list_of(gemm_ == nullptr      ? numbers_.sizes
+                              : gemm_->groups() > 0 ? std::vector<std::string>{"m", "n", "k", "groups"}
+                                                    : std::vector<std::string>{"m", "n", "k"})},
         {"OPERAND_LIST", list_of(numbers_.operands)},
         {"TEST_SECTION", test_section()},
         {"SIZE_COUNT", std::to_string(numbers_.sizes.size())},
@@ -153,8 +150,13 @@ class PackageWriter {
   }
 
   Words words_of_gemm() const {
-    return {{"TYPES", fmt::format("{{Type::{}, Type::{}, Type::{}, Type::{}}}", to_text(gemm_->a), to_text(gemm_->b),
-                                  to_text(gemm_->c), to_text(gemm_->c))},
+    std::string types;
+    for (const Buffer& operand : operands_of(*plan_)) types += fmt::format("Type::{}, ", to_text(operand.type));
+    const auto number_of = [&](const char* name) {
+      const auto found = std::ranges::find(numbers_.operands, name);
+      return std::to_string(found == numbers_.operands.end() ? -1 : found - numbers_.operands.begin());
+    };
+    return {{"TYPES", types},
             {"BY_ROWS", fmt::format("{{{}, {}, {}}}", gemm_->layout_a == Layout::row, gemm_->layout_b == Layout::row,
                                     gemm_->layout_c == Layout::row)},
             {"ALPHA", fmt::format("{}", gemm_->alpha)},
@@ -162,8 +164,33 @@ class PackageWriter {
             {"BIAS", gemm_->bias == Bias::none  ? "0"
                      : gemm_->bias == Bias::row ? "1"
                                                 : "2"},
+            {"BIAS_OPERAND", number_of("bias")},
+            {"RESIDUAL_OPERAND", number_of("residual")},
+            {"SCALE_A_OPERAND", number_of("scale_a")},
+            {"SCALE_B_OPERAND", number_of("scale_b")},
+            {"OFFSETS_OPERAND", number_of("group_offsets")},
+            {"ACC", std::string(to_text(gemm_->acc))},
+            {"FAST_ACCUM", fmt::format("{}", gemm_->fast_accum)},
+            {"ENTRY_OFFSETS", entry_offsets()},
+            {"EPILOGUE", std::string(to_text(gemm_->epilogue))},
+            {"SCALE_A", scale_name(gemm_->scale_a)},
+            {"SCALE_B", scale_name(gemm_->scale_b)},
             {"TORCH_TYPES", torch_types()},
             {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+  }
+
+  /// Of groups, for the test: those of each entry.
+  std::string entry_offsets() const {
+    std::string lists;
+    for (const Entry& entry : package_->entries)
+      if (!entry.group_offsets.empty()) lists += fmt::format("\n    {{{}}},", fmt::join(entry.group_offsets, ", "));
+    return lists;
+  }
+
+  /// Of the enumeration in files/product.h.in.
+  static std::string scale_name(Scale scale) {
+    constexpr const char* kNames[] = {"none", "tensor", "line", "of_128", "of_128x128"};
+    return kNames[static_cast<int>(scale)];
   }
 
   Words words_of_custom() const {
@@ -188,7 +215,7 @@ class PackageWriter {
   /// PyTorch's own matrices are stored by rows, and its matmul has no factors. The module is for CUDA.
   bool fits_python() const {
     return !hip_ && gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row &&
-           gemm_->alpha == 1 && gemm_->beta == 0 && gemm_->bias == Bias::none;
+           gemm_->alpha == 1 && gemm_->beta == 0 && numbers_.operands.size() == 3 && gemm_->epilogue == Epilogue::none;
   }
 
   std::string torch_types() const {

@@ -14,6 +14,7 @@ struct Entry {
   std::size_t variant = 0;
   std::string params;
   double milliseconds = 0, low = 0, high = 0, of_vendor = 0;  ///< 0: not known
+  std::vector<std::int32_t> group_offsets = {};               ///< of groups of rows: when it was tuned
 };
 
 /// A node of the rule's tree: a size that is `most` or less goes on at node `below`; a leaf has no size.

@@ -15,6 +15,7 @@ extern const char* const kCpu;
 extern const char* const kSelftest;
 extern const char* const kCustomSelftest;
 extern const char* const kBench;
+extern const char* const kTestVendor;
 extern const char* const kTestDevice;
 extern const char* const kTestProduct;
 extern const char* const kTestCustom;

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
+#include "package/product.h"
 
 namespace tune::package {
 namespace {
@@ -111,22 +113,28 @@ class TableWriter {
     return fmt::format("    {{{}, {}, {}, {}, -1}},\n", size, node.most, node.below, node.above);
   }
 
+  std::string size_text(const std::string& name, int times = 1) const {
+    const std::string text =
+        fmt::format("sizes[{}]", std::ranges::find(numbers_->sizes, name) - numbers_->sizes.begin());
+    return times == 1 ? text : fmt::format("multiply({}, {})", times, text);
+  }
+  std::vector<MatrixShape> matrices() const {
+    return {matrix_of(*gemm_, "A"), matrix_of(*gemm_, "B"), matrix_of(*gemm_, "C")};
+  }
+
   /// The distances that are as close as possible.
   std::string distances_text() const {
     std::string text;
-    const auto add = [&](int matrix, Layout layout, int rows, int cols) {
-      const char letter = "abc"[matrix];
-      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      text += fmt::format("[[maybe_unused]] Number tight_ld{}(const std::int64_t* sizes) {{ return sizes[{}]; }}\n",
-                          letter, inner);
+    for (const MatrixShape& each : matrices()) {
+      const std::string inner = size_text(each.inner, each.inner_times),
+                        outer = size_text(each.outer, each.outer_times);
+      text += fmt::format("[[maybe_unused]] Number tight_{}(const std::int64_t* sizes) {{ return {}; }}\n", each.ld(),
+                          inner);
       text += fmt::format(
-          "[[maybe_unused]] Number tight_stride_{}(const std::int64_t* sizes) {{\n  return "
-          "add(multiply(subtract(sizes[{}], 1), sizes[{}]), sizes[{}]);\n}}\n",
-          letter, outer, 4 + matrix, inner);
-    };
-    add(0, gemm_->layout_a, 0, 2);
-    add(1, gemm_->layout_b, 2, 1);
-    add(2, gemm_->layout_c, 0, 1);
+          "[[maybe_unused]] Number tight_{}(const std::int64_t* sizes) {{\n  return "
+          "add(multiply(subtract({}, 1), {}), {});\n}}\n",
+          each.stride(), outer, size_text(each.ld()), inner);
+    }
     return text + "\n";
   }
 
@@ -156,38 +164,46 @@ class TableWriter {
            "Rows rows_of_output(const std::int64_t*) { return {}; }\n\n";
   }
 
+  /// Of an operand; without an end.
+  std::string bytes_of_matrix(const MatrixShape& matrix) const {
+    const std::string one =
+        fmt::format("add(multiply(subtract({}, 1), {}), {})", size_text(matrix.outer, matrix.outer_times),
+                    size_text(matrix.ld()), size_text(matrix.inner, matrix.inner_times));
+    return fmt::format("multiply({}, {})", size_of(matrix.type),
+                       matrix.count.empty() ? one
+                                            : fmt::format("add(multiply(subtract({}, 1), {}), {})",
+                                                          size_text(matrix.count), size_text(matrix.stride()), one));
+  }
+
   std::string matrices_text() const {
     std::string bytes, faults;
-    const auto add = [&](int matrix, Layout layout, int rows, int cols, Type type) {
-      const char letter = "abc"[matrix];
-      const int inner = layout == Layout::row ? cols : rows, outer = layout == Layout::row ? rows : cols;
-      bytes += fmt::format(
-          "  if (operand == {0})\n    bytes = multiply({1}, add(add(multiply(subtract(sizes[3], 1), sizes[{2}]), "
-          "multiply(subtract(sizes[{3}], 1), sizes[{4}])), sizes[{5}]));\n",
-          matrix, size_of(type), 7 + matrix, outer, 4 + matrix, inner);
+    const std::vector<MatrixShape> all = matrices();
+    for (std::size_t i = 0; i < numbers_->operands.size(); ++i) {
+      const std::string of_vector = bytes_text(*gemm_, numbers_->operands[i]);
+      bytes += fmt::format("  if (operand == {}) bytes = {};\n", i,
+                           of_vector.empty() ? bytes_of_matrix(all[std::min<std::size_t>(i, 2)]) : of_vector);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool by_rows = std::array{gemm_->layout_a, gemm_->layout_b, gemm_->layout_c}[i] == Layout::row;
       faults += fmt::format(
           "  if (bytes_of(sizes, {0}) < 0) return \"the matrices are too large\";\n"
-          "  if (!is_true(greater_equal(sizes[{1}], tight_ld{3}(sizes)))) return \"ld{3} is less than a {4} of the "
-          "matrix\";\n"
-          "  if (sizes[3] > 1 && !is_true(greater_equal(sizes[{2}], tight_stride_{3}(sizes)))) return \"stride_{3} is "
-          "less than a matrix\";\n",
-          matrix, 4 + matrix, 7 + matrix, letter, layout == Layout::row ? "row" : "column");
-    };
-    add(0, gemm_->layout_a, 0, 2, gemm_->a);
-    add(1, gemm_->layout_b, 2, 1, gemm_->b);
-    add(2, gemm_->layout_c, 0, 1, gemm_->c);
-    const int inner = gemm_->layout_c == Layout::row ? 1 : 0;
+          "  if (!is_true(greater_equal({1}, tight_{2}(sizes)))) return \"{2} is less than a {3} of the matrix\";\n",
+          i, size_text(all[i].ld()), all[i].ld(), by_rows ? "row" : "column");
+      if (!all[i].count.empty())
+        faults += fmt::format(
+            "  if ({0} > 1 && !is_true(greater_equal({1}, tight_{2}(sizes)))) return \"{2} is less than a "
+            "matrix\";\n",
+            size_text(all[i].count), size_text(all[i].stride()), all[i].stride());
+    }
+    const MatrixShape& c = all[2];
     return fmt::format(
-        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Number bytes = multiply({}, "
-        "sizes[{}]);  // of the bias\n{}  return bytes.valid ? bytes.value : -1;\n}}\n\n"
+        "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Number bytes = 0;\n{}"
+        "  return bytes.valid ? bytes.value : -1;\n}}\n\n"
         "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
-        "return "
-        "\"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
-        "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{sizes[3], sizes[{}], sizes[{}] * {}, sizes[6] * "
-        "{}, "
-        "sizes[9] * {}}};\n}}\n\n",
-        size_of(gemm_->c), gemm_->bias == Bias::row ? 1 : 0, bytes, kDistances, faults, 1 - inner, inner,
-        size_of(gemm_->c), size_of(gemm_->c), size_of(gemm_->c));
+        "return \"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
+        "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{{}, {}, {} * {}, {} * {}, {} * {}}};\n}}\n\n",
+        bytes, kDistances, faults, c.count.empty() ? "1" : size_text(c.count), size_text(c.outer), size_text(c.inner),
+        size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()), size_of(c.type));
   }
 
   const Package* package_;

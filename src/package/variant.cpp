@@ -10,6 +10,7 @@
 #include "model/settings.h"
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
+#include "package/product.h"
 
 namespace tune::package {
 namespace {
@@ -44,31 +45,6 @@ std::size_t number_in(std::vector<std::string>& all, const std::string& name) {
   const auto number = static_cast<std::size_t>(known - all.begin());
   if (known == all.end()) all.push_back(name);
   return number;
-}
-
-/// A matrix as a tensor map sees it: extents and distances by the names of sizes.
-struct Matrix {
-  Type type;
-  const char *inner, *outer, *row_distance, *stride;
-};
-
-Matrix matrix_of(const Gemm& gemm, const std::string& operand) {
-  const auto by_rows = [&](Layout layout, const char* rows, const char* cols) {
-    return layout == Layout::row ? std::pair(cols, rows) : std::pair(rows, cols);
-  };
-  if (operand == "A") {
-    const auto [inner, outer] = by_rows(gemm.layout_a, "m", "k");
-    return {gemm.a, inner, outer, "lda", "stride_a"};
-  }
-  if (operand == "B") {
-    const auto [inner, outer] = by_rows(gemm.layout_b, "k", "n");
-    return {gemm.b, inner, outer, "ldb", "stride_b"};
-  }
-  if (operand == "C") {
-    const auto [inner, outer] = by_rows(gemm.layout_c, "m", "n");
-    return {gemm.c, inner, outer, "ldc", "stride_c"};
-  }
-  throw NotPackaged(fmt::format("a tensor map of {} is not known to packages", operand));
 }
 
 class FunctionWriter {
@@ -130,6 +106,10 @@ class FunctionWriter {
       else
         meaning_.push_back(graph_.constant(plan_->space.fixed()[static_cast<std::size_t>(slot)]));
     }
+    for (const bool of_a : {true, false})
+      if (const auto slot = names.find(of_a ? "ld_scale_a" : "ld_scale_b"); slot && gemm_ != nullptr)
+        meaning_[static_cast<std::size_t>(*slot)] =
+            graph_.add(Expression::parse(ld_of_scales(*gemm_, of_a), names), meaning_);
   }
   int fact_term(const std::string& name) {
     const auto known = std::ranges::find(facts_here_, name, &std::pair<std::string, int>::first);
@@ -195,7 +175,8 @@ class FunctionWriter {
       if (!is_constant(term) && is_compiled(value)) compiled(derived.name, write(term), value.value);
     }
     for (const std::string& name : plan_->build.defines)
-      if (const auto size = size_number(name)) compiled(name, write(size_term(*size)), plan_->constants.at(name));
+      if (const auto size = size_number(name); size && name != "groups")
+        compiled(name, write(size_term(*size)), plan_->constants.at(name));
     for (const Constraint& constraint : mapping().constraints) {
       const int term = graph_.add(constraint.expression, meaning_);
       if (is_constant(term) && graph_[term].value.is_true()) continue;
@@ -321,28 +302,35 @@ class FunctionWriter {
                                    number(argument.l2)));
       return;
     }
-    const Matrix matrix = matrix_of(*gemm_, argument.buffer);
-    const auto size = [&](const char* name) { return pass(size_term(*size_number(name))); };
-    const auto bytes = [&](const char* name) {
+    const MatrixShape matrix = matrix_of(*gemm_, argument.buffer);
+    const auto size = [&](const std::string& name, int times = 1) {
+      const std::string text = pass(size_term(*size_number(name)));
+      return times == 1 ? text : fmt::format("multiply({}, {})", times, text);
+    };
+    const auto bytes = [&](const std::string& name) {
       return fmt::format("multiply({}, {})", size(name), size_of(matrix.type));
     };
-    const bool batched = argument.box.size() == 3;
+    const bool several = argument.box.size() == 3;
     lines_.push_back(fmt::format("  planner.map({}, {}, {{{}, {}{}}}, {{{}{}}}, {}, {}, {});", operand(argument.buffer),
-                                 map_type(matrix.type), size(matrix.inner), size(matrix.outer),
-                                 batched ? ", " + size("batch") : "", bytes(matrix.row_distance),
-                                 batched ? ", " + bytes(matrix.stride) : "", pass_all(argument.box),
-                                 number(argument.swizzle), number(argument.l2)));
+                                 map_type(matrix.type), size(matrix.inner, matrix.inner_times),
+                                 size(matrix.outer, matrix.outer_times),
+                                 several ? ", " + (matrix.count.empty() ? "1" : size(matrix.count)) : "",
+                                 bytes(matrix.ld()), several ? ", " + bytes(matrix.stride()) : "",
+                                 pass_all(argument.box), number(argument.swizzle), number(argument.l2)));
   }
 
   /// What the kernel does not learn must be as it was: a distance as close as possible, or the value that was tuned.
   void sizes_that_are_not_passed() {
     const std::vector<std::int64_t> built = sizes_of(*plan_);
-    const bool batched = gemm_ != nullptr && (built[3] != 1 || passed_.contains(3));
+    const bool has_groups = gemm_ != nullptr && gemm_->groups() > 0;
+    const bool batched = gemm_ != nullptr && !has_groups && (built[3] != 1 || passed_.contains(3));
     for (std::size_t i = 0; i < built.size(); ++i) {
       const std::string& name = numbers_->sizes[i];
       const bool is_distance = gemm_ != nullptr && i >= kDistances,
                  is_stride = is_distance && name.starts_with("stride");
-      if (passed_.contains(static_cast<int>(i)) || (is_stride && !batched)) continue;
+      if (has_groups && i == 0) continue;  // the kernel's group_offsets end with m
+      if (passed_.contains(static_cast<int>(i)) || (is_stride && !batched && !(has_groups && name == "stride_b")))
+        continue;
       const std::string because = literal(fmt::format("the kernel is not told {}", name));
       used_.insert(static_cast<int>(i));
       const std::string now = is_distance ? fmt::format("tight_{}(sizes)", name) : std::to_string(built[i]);
@@ -368,8 +356,9 @@ class FunctionWriter {
 }  // namespace
 
 std::vector<std::string> size_names(const Plan& plan) {
-  if (std::holds_alternative<Gemm>(plan.problem))
-    return {"m", "n", "k", "batch", "lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c"};
+  if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
+    return {"m",        "n",        "k",       gemm->groups() > 0 ? "groups" : "batch", "lda", "ldb", "ldc",
+            "stride_a", "stride_b", "stride_c"};
   return std::get<Custom>(plan.problem).sizes;
 }
 
@@ -384,6 +373,10 @@ std::vector<Buffer> operands_of(const Plan& plan) {
   const Gemm& gemm = std::get<Gemm>(plan.problem);
   std::vector<Buffer> operands = {{"A", gemm.a}, {"B", gemm.b}, {"C", gemm.c, 0, Init::uniform, Buffer::Role::out}};
   if (gemm.bias != Bias::none) operands.push_back({"bias", gemm.c});
+  if (gemm.residual) operands.push_back({"residual", gemm.c});
+  if (gemm.scale_a != Scale::none) operands.push_back({"scale_a", Type::f32});
+  if (gemm.scale_b != Scale::none) operands.push_back({"scale_b", Type::f32});
+  if (gemm.groups() > 0) operands.push_back({"group_offsets", Type::s32});
   return operands;
 }
 

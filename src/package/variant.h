@@ -21,16 +21,17 @@ struct Variant {
 /// What the variants of a package number.
 struct Numbers {
   std::vector<std::string> sizes;     ///< as size_names
-  std::vector<std::string> operands;  ///< A, B, C, bias; of a custom problem its buffers
+  std::vector<std::string> operands;  ///< as operands_of()
   std::vector<std::string> kernels;   ///< of a GPU
   std::vector<std::string> facts;     ///< properties of the device that are used, without `device.`
 };
 
-/// The sizes of the plan's problem. Of a product: m, n, k, batch, and from kDistances on distances between rows,
-/// columns or matrices, which the caller of a package may leave out.
+/// The sizes of the plan's problem. Of a product: m, n, k, batch (or groups, if it has some), and from kDistances on
+/// distances between rows, columns or matrices, which the caller of a package may leave out.
 std::vector<std::string> size_names(const Plan& plan);
 inline constexpr std::size_t kDistances = 4;
-/// A, B, C and bias, or the buffers of a custom problem.
+/// A, B and C, and what the product has of bias, residual, scale_a, scale_b and group_offsets; or the buffers of a
+/// custom problem.
 std::vector<Buffer> operands_of(const Plan& plan);
 
 /// The function of table.cpp that plans the launches of a variant: tests the constraints for other sizes and devices,

@@ -43,6 +43,7 @@ package::Entry entry_of(const PackageCandidate& candidate, std::size_t variant) 
   if (result.time.interval) entry.low = result.time.interval->low * 1e3, entry.high = result.time.interval->high * 1e3;
   for (const auto& [label, ratio] : result.ratios)
     if (label == "vendor") entry.of_vendor = ratio;
+  if (const auto* gemm = std::get_if<Gemm>(&candidate.loaded->plan.problem)) entry.group_offsets = gemm->group_offsets;
   return entry;
 }
 

@@ -2,16 +2,13 @@
 // built as users build theirs, without tune and its folders.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
-#include "support/cli.h"
 #include "support/has.h"
+#include "support/package_test.h"
 
 namespace tune::cli::cli_package_test {
 namespace {
-
-using Words = std::vector<std::string>;
 
 constexpr const char* kKernel =
     R"(extern "C" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int skip) {
@@ -64,34 +61,6 @@ launch: {args: [A, B, C, workspace, m, n, k, STEP], workspace: 4*n}
 measure: {max_seconds: 0.02}
 build: {include: [inc]}
 )yaml";
-
-class PackageTest : public testing::Test {
- protected:
-  Result tune(const Words& words, int code = 0) const {
-    Result result = sandbox_.tune(words);
-    EXPECT_EQ(result.code, code) << result.err << result.out;
-    return result;
-  }
-  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
-    EXPECT_NE(text.find(from), std::string::npos) << from;
-    return text.replace(text.find(from), from.size(), to);
-  }
-  Result pack(const std::string& folder, int code = 0, const Words& more = {}) const {
-    Words words = {"package", "db.yaml", "--yaml", "k.yaml", "-o", folder};
-    words.insert(words.end(), more.begin(), more.end());
-    return tune(words, code);
-  }
-  /// What a command of the shell prints in an environment without tune and HOME, with `code N` at its end.
-  std::string shell(const std::string& command) const {
-    const std::string script = sandbox_.write("command.sh", command + "\n").string();
-    const std::string line = "cd '" + sandbox_.folder().string() +
-                             "' && env -i PATH=/usr/bin:/bin HOME=/nonexistent sh '" + script + "' > said 2>&1";
-    const int status = std::system(line.c_str());
-    return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
-  }
-
-  Sandbox sandbox_;
-};
 
 class Package : public PackageTest {
  protected:

@@ -26,11 +26,13 @@ using Sizes = std::vector<std::int64_t>;  // m, n, k, lda, ldb, ldc
 
 constexpr std::int64_t kMultiprocessors = 132, kComputeUnits = 104;
 
-config::Loaded load_at(const fs::path& yaml, const Sizes& sizes, Backend backend = Backend::cuda) {
+config::Loaded load_at(const fs::path& yaml, const Sizes& sizes, Backend backend = Backend::cuda,
+                       const std::vector<std::string>& problem = {}) {
   constexpr const char* kNames[] = {"m", "n", "k", "lda", "ldb", "ldc"};
   config::LoadOptions options;
   options.backend = backend;
   options.file_must_exist = false;
+  options.problem = problem;
   options.probe = [](Backend its) {
     return its == Backend::hip ? Device{"AMD Instinct MI250X", "", "gfx90a", {{"multiprocessors", kComputeUnits}}}
                                : Device{"NVIDIA H200", "", "sm_90a", {{"multiprocessors", kMultiprocessors}}};
@@ -138,7 +140,7 @@ int main(int argc, char** argv) {
 class Packages : public testing::Test {
  protected:
   void add(const fs::path& yaml, const Sizes& sizes, const std::vector<Setting>& params, const std::string& artifact) {
-    config::Loaded loaded = load_at(yaml, sizes, backend_);
+    config::Loaded loaded = load_at(yaml, sizes, backend_, problem_);
     auto spec = loaded.plan.space.at(params);
     ASSERT_TRUE(std::holds_alternative<Spec>(spec)) << std::get<Rejection>(spec).reason;
     package_.entries.push_back({package::sizes_of(loaded.plan), package_.variants.size(), to_text(params), 1, 0, 0, 0});
@@ -213,11 +215,13 @@ class Packages : public testing::Test {
     };
     if (compiled(at.plan, std::get<Spec>(spec)) != compiled(variant.plan, variant.spec)) return " -";
     std::string text;
+    std::vector<std::string> operands;
+    for (const Buffer& operand : package::operands_of(at.plan)) operands.push_back(operand.name);
     try {
       for (const wire::KernelLaunch& launch :
            exec::launches_of(at.plan, at.plan.launches, std::get<Spec>(spec), exec::WhichLaunches::taken)) {
         text += " " + text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared);
-        for (const wire::Arg& arg : launch.args) text += text_of(arg, {"A", "B", "C"});
+        for (const wire::Arg& arg : launch.args) text += text_of(arg, operands);
       }
     } catch (const exec::Unlaunchable&) {
       return " -";
@@ -232,7 +236,7 @@ class Packages : public testing::Test {
     if (HasFailure()) return 0;
     int valid = 0, different = 0;
     for (std::size_t i = 0; i < sizes.size() && different < 5; ++i) {
-      const config::Loaded at = load_at(yaml_, sizes[i], backend_);
+      const config::Loaded at = load_at(yaml_, sizes[i], backend_, problem_);
       for (std::size_t v = 0; v < package_.variants.size(); ++v) {
         const std::string right = expected(package_.variants[v], at);
         const std::string& line = lines[i * package_.variants.size() + v];
@@ -246,6 +250,7 @@ class Packages : public testing::Test {
 
   TuningFolder folder_;
   Backend backend_ = Backend::cuda;
+  std::vector<std::string> problem_;  ///< as --problem
   fs::path yaml_;
   package::Package package_;
 };
@@ -300,6 +305,30 @@ TEST_F(Packages, LaunchWhatTheTuningFileSaysForAnySizes) {
     sizes.push_back(std::move(each));
   }
   EXPECT_GT(compare(sizes), 30);
+}
+
+// How far apart scales are depends on the sizes, as do the columns of B of which an epilogue makes one.
+TEST_F(Packages, LaunchWhatTheTuningFileSaysWithScalesAndEpilogues) {
+  const auto check = [&](const std::string& problem, std::vector<std::string> options) {
+    const fs::path file = folder_.write(
+        "s.yaml",
+        "name: s\nfile: s.cu\nkernel: s\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}, " +
+            problem +
+            "}}\nparams: {E: 1}\nbuild: {defines: [epilogue]}\nlaunch: {grid: [1], block: [32], args: [{tma: B, box: "
+            "[64, 8]}, A, B, C, m, n, k, lda, ldb, ldc, ld_scale_a, ld_scale_b, {optional: bias}, {optional: "
+            "residual}, "
+            "{optional: scale_a}, {optional: scale_b}]}\n");
+    problem_ = std::move(options);
+    package_ = {};
+    add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "s");
+    build();
+    EXPECT_EQ(compare({tight(64, 64, 64), tight(65, 130, 640), {100, 257, 1040, 1056, 1072, 300}}), 3) << problem;
+  };
+  check("bias: row, epilogue: swiglu, residual: true", {});
+  const std::vector<std::string> fp8 = {"a=e4m3", "b=e4m3", "c=bf16"};
+  check("scale_a: 1x128, scale_b: 128x128", fp8);
+  check("scale_a: 128x128, scale_b: 1x128", fp8);
+  check("scale_a: row, scale_b: tensor", fp8);
 }
 
 TEST_F(Packages, ComputeAsTheEvaluatorOfExpressionsDoes) {
@@ -610,14 +639,12 @@ TEST_F(Packages, MapTheBuffersOfACustomProblem) {
 }
 
 TEST_F(Packages, SayWhatTheyCannotCompute) {
-  const auto complaint = [&](const std::string& let, const std::string& more = "", const std::string& epilogue = "") {
+  const auto complaint = [&](const std::string& let, const std::string& more = "") {
     const fs::path file = folder_.write(
         "g.yaml",
-        "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}" +
-            epilogue + "}}\nparams: {E: 1}\nbuild: {defines: [epilogue]}\nlet: {X: \"" + let +
-            "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc, {optional: scale_a}, "
-            "{optional: group_offsets}]}\n" +
-            more);
+        "name: g\nfile: g.cu\nkernel: g\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
+        "params: {E: 1}\nlet: {X: \"" +
+            let + "\"}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc]}\n" + more);
     package_ = {};
     add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
     try {
@@ -628,12 +655,6 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
     }
   };
   EXPECT_EQ(complaint("m//2"), "");
-  EXPECT_EQ(complaint("m//2", "", ", epilogue: silu"),
-            "a package's test computes no epilogue and no residual, so such products are not packaged");
-  EXPECT_EQ(complaint("m//2", "", ", a: e4m3, scale_a: row"),
-            "a package's test knows no scales, so such products are not packaged");
-  EXPECT_EQ(complaint("m//2", "", ", groups: 4"),
-            "a package's test knows no groups of rows, so such products are not packaged");
   const fs::path custom =
       folder_.write("c.yaml",
                     "name: c\nfile: c.cu\nkernel: c\nbackend: cuda\nproblem: {custom: {buffers: [{name: x, type: f32, "

@@ -1,0 +1,68 @@
+#include "package/product.h"
+
+#include <fmt/format.h>
+
+#include "package/expression_text.h"
+
+namespace tune::package {
+namespace {
+
+int times_of_b(const Gemm& gemm) { return gemm.epilogue == Epilogue::swiglu ? 2 : 1; }
+
+/// Of sizes m, n, k, and the number of matrices or groups.
+constexpr const char *kM = "sizes[0]", *kN = "sizes[1]", *kK = "sizes[2]", *kCount = "sizes[3]";
+
+std::string columns_text(const Gemm& gemm) { return fmt::format("multiply({}, {})", times_of_b(gemm), kN); }
+
+/// Elements of the scales of so many lines, padding included.
+std::string scales_text(Scale scale, const std::string& lines) {
+  switch (scale) {
+    case Scale::line:
+      return lines;
+    case Scale::of_128:
+      return fmt::format("multiply({}, ceil_divide({}, 128))", lines, kK);
+    case Scale::of_128x128:
+      return fmt::format("multiply(ceil_divide({}, 128), multiply(4, ceil_divide({}, 512)))", lines, kK);
+    case Scale::tensor:
+    case Scale::none:
+      break;
+  }
+  return "1";
+}
+
+}  // namespace
+
+MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
+  const std::string all = gemm.groups() > 0 ? "" : "batch";
+  if (operand == "A")
+    return gemm.layout_a == Layout::row ? MatrixShape{gemm.a, 'a', "k", "m", all}
+                                        : MatrixShape{gemm.a, 'a', "m", "k", all};
+  if (operand == "B") {
+    const std::string count = gemm.groups() > 0 ? "groups" : "batch";
+    return gemm.layout_b == Layout::row ? MatrixShape{gemm.b, 'b', "n", "k", count, times_of_b(gemm), 1}
+                                        : MatrixShape{gemm.b, 'b', "k", "n", count, 1, times_of_b(gemm)};
+  }
+  if (operand == "C")
+    return gemm.layout_c == Layout::row ? MatrixShape{gemm.c, 'c', "n", "m", all}
+                                        : MatrixShape{gemm.c, 'c', "m", "n", all};
+  throw NotPackaged(fmt::format("a tensor map of {} is not known to packages", operand));
+}
+
+std::string ld_of_scales(const Gemm& gemm, bool of_a) {
+  const Scale scale = of_a ? gemm.scale_a : gemm.scale_b;
+  if (scale == Scale::of_128x128) return "ceil_div(k, 512)*4";
+  return scale != Scale::of_128 ? "0" : of_a ? "m" : fmt::format("{}*n", times_of_b(gemm));
+}
+
+std::string bytes_text(const Gemm& gemm, const std::string& operand) {
+  const auto elements = [&](std::int64_t size, const std::string& count) {
+    return fmt::format("multiply({}, {})", size, count);
+  };
+  if (operand == "bias") return elements(size_of(gemm.c), gemm.bias == Bias::row ? columns_text(gemm) : kM);
+  if (operand == "scale_a") return elements(4, scales_text(gemm.scale_a, kM));
+  if (operand == "scale_b") return elements(4, scales_text(gemm.scale_b, columns_text(gemm)));
+  if (operand == "group_offsets") return elements(4, fmt::format("add({}, 1)", kCount));
+  return "";
+}
+
+}  // namespace tune::package

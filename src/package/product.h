@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+
+#include "model/plan.h"
+
+namespace tune::package {
+
+/// A matrix of a product as it lies in memory: `outer` runs of `inner` elements, and `count` such matrices. The texts
+/// are names of sizes; an empty `count` is one matrix.
+struct MatrixShape {
+  Type type;
+  char letter;  ///< of `lda`, `stride_a`
+  std::string inner, outer, count;
+  int inner_times = 1, outer_times = 1;  ///< 2: of B's columns, of which an epilogue makes one column of C each
+
+  std::string ld() const { return std::string("ld") + letter; }
+  std::string stride() const { return std::string("stride_") + letter; }
+};
+
+/// Of A, B or C. Throws NotPackaged for other operands.
+MatrixShape matrix_of(const Gemm& gemm, const std::string& operand);
+
+/// An expression of the tuning file's sizes for `ld_scale_a` or `ld_scale_b`.
+std::string ld_of_scales(const Gemm& gemm, bool of_a);
+
+/// C++ that computes the bytes of an operand beside the matrices, by the functions of files/number.h.in: `sizes` are as
+/// size_names() orders them. Of a residual, which lies as C does, nothing.
+std::string bytes_text(const Gemm& gemm, const std::string& operand);
+
+}  // namespace tune::package

@@ -1,0 +1,110 @@
+// What `tune package` makes of products with scales, epilogues and groups of rows: its test finds them right, and finds
+// what is wrong in kernels that are changed.
+#include <gtest/gtest.h>
+
+#include "support/has.h"
+#include "support/package_test.h"
+
+namespace tune::cli::cli_package_kinds_test {
+namespace {
+
+class PackageKinds : public PackageTest {
+ protected:
+  /// A package of one size of a product: `problem` is its YAML, `args` what follows n and k among the arguments.
+  void make(const std::string& problem, const std::string& args, const std::string& kernel) const {
+    sandbox_.write("k.cpp", kernel);
+    sandbox_.write("k.yaml", "name: kind\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {" + problem +
+                                 "}}\nparams: {$X: 1}\nlaunch: {args: [A, B, C, n, k, " + args +
+                                 "]}\nbuild: {defines: [epilogue]}\nmeasure: {max_seconds: 0.02}\n");
+    tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
+    tune({"merge", "best.yaml", "-o", "db.yaml"});
+    pack("kind");
+  }
+  std::string tested() const {
+    return shell(
+        "{ cmake -S kind -B build && cmake --build build --target selftest; } > log 2>&1 || cat log; build/selftest");
+  }
+  /// The same, with a kernel that was changed.
+  std::string tested_with(const std::string& from, const std::string& to) const {
+    const std::string right = sandbox_.read("kind/kernel/k.cpp");
+    sandbox_.write("kind/kernel/k.cpp", replaced(right, from, to));
+    std::string said = tested();
+    sandbox_.write("kind/kernel/k.cpp", right);
+    return said;
+  }
+  static void expect_right(const std::string& said, const std::string& misses) {
+    EXPECT_TRUE(has(said, " 0 wrong; " + misses + " sizes have nothing that is valid\n")) << said;
+    EXPECT_TRUE(said.ends_with("code 0")) << said;
+  }
+};
+
+// Scales of blocks whose borders are in the middle of the matrices.
+TEST_F(PackageKinds, MultiplyWithScales) {
+  make("m: 5, n: 150, k: 300, a: e4m3, b: e4m3, c: f32, layout: {b: col}, scale_a: 1x128, scale_b: 128x128",
+       "m, scale_a, ld_scale_a, scale_b, ld_scale_b", R"(#include <cmath>
+static float value(unsigned char bits) {
+  const int exponent = bits >> 3 & 15, digits = bits & 7;
+  const float x = exponent > 0 ? std::ldexp(8.f + digits, exponent - 10) : std::ldexp(1.f * digits, -9);
+  return bits >= 128 ? -x : x;
+}
+extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, int n, int k, int m, const float* of_a, int ld_a,
+                     const float* of_b, int ld_b) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < k; ++p)
+        sum += value(A[i * k + p]) * of_a[p / 128 * ld_a + i] * (value(B[j * k + p]) * of_b[j / 128 * ld_b + p / 128]);
+      C[i * n + j] = sum;
+    }
+}
+)");
+  EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "run({m, n, k}, stream, {A, B, C, scale_a, scale_b})"));
+  expect_right(tested(), "1");
+  for (const char* wrong : {"of_a[p / 128 * ld_a]", "of_a[i]", "of_a[(p + 1) / 128 * ld_a + i]"})
+    EXPECT_TRUE(has(tested_with("of_a[p / 128 * ld_a + i]", wrong), "WRONG m=5 n=150 k=300: C[")) << wrong;
+  EXPECT_TRUE(has(tested_with("of_b[j / 128 * ld_b", "of_b[(j + 1) / 128 * ld_b"), "WRONG m=5 n=150 k=300: C["));
+}
+
+TEST_F(PackageKinds, MultiplyWithAnEpilogue) {
+  make("m: 9, n: 24, k: 64, layout: {b: col}, bias: row, epilogue: swiglu, residual: true", "m, bias, residual",
+       R"(#include <cmath>
+extern "C" void gemm(const float* A, const float* B, float* C, int n, int k, int m, const float* bias, const float* residual) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float gate = bias[j], up = bias[n + j];
+      for (int p = 0; p < k; ++p) gate += A[i * k + p] * B[j * k + p], up += A[i * k + p] * B[(n + j) * k + p];
+      C[i * n + j] = gate / (1 + std::exp(-gate)) * up + residual[i * n + j];
+    }
+}
+)");
+  EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "stream, {A, B, C, bias, residual})"));
+  expect_right(tested(), "1");
+  for (const auto& [from, to] : {std::pair("gate / (1 + std::exp(-gate))", "(gate > 0 ? gate : 0)"),
+                                 {"+ residual[i * n + j]", ""},
+                                 {"up = bias[n + j]", "up = bias[j]"},
+                                 {"B[(n + j) * k + p]", "B[j * k + p]"}})
+    EXPECT_TRUE(has(tested_with(from, to), "WRONG m=9 n=24 k=64: C[")) << to;
+}
+
+// Rows are listed for the entry, and drawn for sizes beside it, of which m is told by the groups.
+TEST_F(PackageKinds, MultiplyGroupsOfRows) {
+  make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7, 1, 0]", "group_offsets, groups",
+       R"(extern "C" void gemm(const float* A, const float* B, float* C, int n, int k, const int* offsets, int groups) {
+  for (int group = 0; group < groups; ++group)
+    for (int i = offsets[group]; i < offsets[group + 1]; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[(group * n + j) * k + p];
+        C[i * n + j] = sum;
+      }
+}
+)");
+  EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "run({m, n, k, groups}, stream, {A, B, C, group_offsets})"));
+  expect_right(tested(), "1");
+  for (const auto& [from, to] : {std::pair("(group * n + j)", "((group + 1) % groups * n + j)"),
+                                 {"i < offsets[group + 1]; ++i", "i < offsets[group + 1] - 1; ++i"}})
+    EXPECT_TRUE(has(tested_with(from, to), "WRONG m=11 n=24 k=40 groups=5: ")) << to;
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_package_kinds_test

@@ -1,0 +1,43 @@
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "support/cli.h"
+
+namespace tune::cli {
+
+using Words = std::vector<std::string>;
+
+/// Makes packages of what is tuned in a folder, and builds them as users do.
+class PackageTest : public testing::Test {
+ protected:
+  Result tune(const Words& words, int code = 0) const {
+    Result result = sandbox_.tune(words);
+    EXPECT_EQ(result.code, code) << result.err << result.out;
+    return result;
+  }
+  static std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    EXPECT_NE(text.find(from), std::string::npos) << from;
+    return text.replace(text.find(from), from.size(), to);
+  }
+  Result pack(const std::string& folder, int code = 0, const Words& more = {}) const {
+    Words words = {"package", "db.yaml", "--yaml", "k.yaml", "-o", folder};
+    words.insert(words.end(), more.begin(), more.end());
+    return tune(words, code);
+  }
+  /// What a command of the shell prints in an environment without tune and HOME, with `code N` at its end.
+  std::string shell(const std::string& command) const {
+    const std::string script = sandbox_.write("command.sh", command + "\n").string();
+    const std::string line = "cd '" + sandbox_.folder().string() +
+                             "' && env -i PATH=/usr/bin:/bin HOME=/nonexistent sh '" + script + "' > said 2>&1";
+    const int status = std::system(line.c_str());
+    return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
+  }
+
+  Sandbox sandbox_;
+};
+
+}  // namespace tune::cli
