@@ -314,10 +314,16 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
 
 #if HAS_GROUPS
 /// Goes past the slices of a piece of work, when they have arrived.
-__device__ __forceinline__ void let_pass(int slices, unsigned blocks, Stages& ring) {
+__device__ __forceinline__ void let_pass(int slices, int consumer, unsigned blocks, Stages& ring) {
 #pragma unroll 1
   for (; slices > 0; --slices, ring.next()) {
     wait(ring.full(), ring.parity);
+#if HAS_SCALES
+    if constexpr (kInTurn) {
+      meet(kTurn + consumer, 256);
+      pass(kTurn + 1 - consumer, 256);
+    }
+#endif
     __syncwarp();  // nobody of the warp still waits when another one lets the stage be filled again
     arrive_in_all(ring.empty(), blocks);
   }
@@ -522,7 +528,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       }
 #if HAS_GROUPS
       if (kHalf > 0 && work.row + first_row >= work.end) {  // the consumer has none of the group's rows
-        let_pass(work.slices, cluster.blocks(), ring);
+        let_pass(work.slices, consumer, cluster.blocks(), ring);
         continue;
       }
 #endif
