@@ -11,14 +11,14 @@ namespace {
 class PackageKinds : public PackageTest {
  protected:
   /// A package of one size of a product: `problem` is its YAML, `args` what follows n and k among the arguments.
-  void make(const std::string& problem, const std::string& args, const std::string& kernel) const {
+  Result make(const std::string& problem, const std::string& args, const std::string& kernel, int code = 0) const {
     sandbox_.write("k.cpp", kernel);
     sandbox_.write("k.yaml", "name: kind\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {" + problem +
                                  "}}\nparams: {$X: 1}\nlaunch: {args: [A, B, C, n, k, " + args +
                                  "]}\nbuild: {defines: [epilogue]}\nmeasure: {max_seconds: 0.02}\n");
     tune({"k.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
     tune({"merge", "best.yaml", "-o", "db.yaml"});
-    pack("kind");
+    return pack("kind", code);
   }
   std::string tested() const {
     return shell(
@@ -104,6 +104,24 @@ TEST_F(PackageKinds, MultiplyGroupsOfRows) {
   for (const auto& [from, to] : {std::pair("(group * n + j)", "((group + 1) % groups * n + j)"),
                                  {"i < offsets[group + 1]; ++i", "i < offsets[group + 1] - 1; ++i"}})
     EXPECT_TRUE(has(tested_with(from, to), "WRONG m=11 n=24 k=40 groups=5: ")) << to;
+}
+
+TEST_F(PackageKinds, GroupsWithRoomForMoreRowsAreRefused) {
+  const Result refused =
+      make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7], max_rows: 8", "group_rows, groups, max_rows",
+           R"(extern "C" void gemm(const float* A, const float* B, float* C, int n, int k, const int* rows,
+                     int groups, int max_rows) {
+  for (int group = 0; group < groups; ++group)
+    for (int i = group * max_rows; i < group * max_rows + rows[group]; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p) sum += A[i * k + p] * B[(group * n + j) * k + p];
+        C[i * n + j] = sum;
+      }
+}
+)",
+           2);
+  EXPECT_TRUE(has(refused.err, "a package's test knows no groups of rows with scales or with max_rows")) << refused.err;
 }
 
 }  // namespace
