@@ -39,7 +39,7 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   problem["residual"] = gemm.residual ? "true" : "false";
   for (const char* name : {"scale_a", "scale_b"}) problem[name] = scale_text(gemm, name);
   if (gemm.groups() > 0) problem["routing"] = gemm.routing;
-  problem["padding"] = gemm.any_padding ? "any" : "kept";
+  problem["padding"] = gemm.max_rows == 0 ? "none" : gemm.any_padding ? "any" : "kept";
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
   problem["init"] = kInits[static_cast<int>(gemm.init)];
   std::erase_if(problem, [](const auto& property) {
@@ -81,7 +81,7 @@ Backend backend_of(const ResultGroup& group) { return parse_backend(group.backen
 const std::map<std::string, std::string>& gemm_defaults() {
   static const std::map<std::string, std::string> kDefaults = {
       {"alpha", "1"},      {"beta", "0"},       {"bias", "none"},      {"epilogue", "none"}, {"fast_accum", "false"},
-      {"init", "uniform"}, {"padding", "kept"}, {"residual", "false"}, {"scale_a", "none"},  {"scale_b", "none"}};
+      {"init", "uniform"}, {"padding", "none"}, {"residual", "false"}, {"scale_a", "none"},  {"scale_b", "none"}};
   return kDefaults;
 }
 

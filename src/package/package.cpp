@@ -50,10 +50,6 @@ class PackageWriter {
   }
 
   std::map<std::string, std::string> write() {
-    if (gemm_ != nullptr && gemm_->groups() > 0 && (gemm_->max_rows > 0 || gemm_->scale_b != Scale::none))
-      throw NotPackaged(
-          "a package's test knows no groups of rows with scales or with max_rows, so such products are "
-          "not packaged");
     const std::string table = table_text(*package_, numbers_);
     set_words();
     put("src/table.cpp", table);
