@@ -38,7 +38,8 @@ Shapes shapes_of_list(const TuneOptions& options, exec::Workers& workers, std::v
   config::ShapeList list = config::read_shapes(*options.shapes);
   if (!list.as_called) return std::move(list.shapes);
   config::Shape sizes = list.shapes.front();
-  std::erase_if(sizes.settings, [](const Setting& s) { return s.name != "M" && s.name != "N" && s.name != "K"; });
+  std::erase_if(sizes.settings,
+                [](const Setting& s) { return s.name != "M" && s.name != "N" && s.name != "K" && s.name != "groups"; });
   sizes.places.resize(sizes.settings.size());
   Job job(options);
   job.load.shape = std::move(sizes);

@@ -134,7 +134,8 @@ class Overrider {
     }
   }
 
-  void apply(const Shape& shape) {
+  /// Sizes that a shape of a gemm does not say are given by these options.
+  void apply(const Shape& shape, const LoadOptions& options) {
     Shape parameters;
     for (std::size_t i = 0; i < shape.settings.size(); ++i)
       if (!problem_.set(shape.settings[i].name, shape.settings[i].value, shape.places[i])) {
@@ -146,7 +147,8 @@ class Overrider {
     for (const char* size : {"m", "n", "k"}) {
       const auto sets = [&](const Setting& setting) { return ProblemEntries::gemm_key(setting.name) == size; };
       const auto count = std::ranges::count_if(shape.settings, sets);
-      if (count == 0) diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
+      if (count == 0 && !gives(options, size))
+        diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
       if (count > 1) diagnostics_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
     }
   }
@@ -155,6 +157,14 @@ class Overrider {
   const std::vector<Setting>& chosen() const { return chosen_; }
 
  private:
+  static bool gives(const LoadOptions& options, const std::string& size) {
+    const auto says = [&](const std::string& text) {
+      return ProblemEntries::gemm_key(text.substr(0, text.find('='))) == size;
+    };
+    return std::ranges::any_of(options.problem, says) || (size == "m" && options.m) || (size == "n" && options.n) ||
+           (size == "k" && options.k);
+  }
+
   /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
   /// value.
   void apply_parameters(const Shape& shape) {
@@ -261,7 +271,7 @@ void set_run_rules(const LoadOptions& options, Node& root) {
 
 std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Diagnostics& diagnostics) {
   Overrider overrider(root, diagnostics);
-  if (options.shape) overrider.apply(*options.shape);
+  if (options.shape) overrider.apply(*options.shape, options);
   for (const std::string& text : options.problem) overrider.set_problem(text);
   if (options.configuration) overrider.apply_configuration(*options.configuration);
   if (options.m) overrider.set_size("m", *options.m);

@@ -47,6 +47,21 @@ TEST_F(GroupsOfRows, EachNumberAndRoutingOfAListHasItsResult) {
   for (const wire::TrialRecord& record : sandbox_.trials("out.jsonl")) EXPECT_NE(record.trial.measurement(), nullptr);
 }
 
+/// vLLM's name of a file does not say K.
+TEST_F(GroupsOfRows, ListsOfExpertsOfOtherToolsAreTuned) {
+  const std::string vllm = "E=4,N=12,device_name=NVIDIA_H200.json";
+  sandbox_.write(vllm, "{\"16\": {}}\n");
+  const Result result = tune({"--shapes", vllm, "--problem", "k=40", "--tune", "--no-finals", "--output", "out"});
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(sandbox_.read("out.db.yaml"), "{m: 16, n: 24, k: 40, groups: 4}")) << sandbox_.read("out.db.yaml");
+  EXPECT_TRUE(has(tune({"--shapes", vllm, "--tune"}).err, "a shape of a gemm lacks K"));
+  sandbox_.write("untuned_fmoe.csv", "token,model_dim,inter_dim,expert,topk,use_g1u1\n8,40,12,4,2,1\n");
+  const Result table = tune({"--shapes", "untuned_fmoe.csv", "--tune", "--no-finals", "--output", "table"});
+  ASSERT_EQ(table.code, 0) << table.out << table.err;
+  EXPECT_TRUE(has(sandbox_.read("table.db.yaml"), "{m: 16, n: 24, k: 40, groups: 4}"));
+  EXPECT_TRUE(has(sandbox_.read("table.db.yaml"), "{m: 16, n: 40, k: 12, groups: 4}"));
+}
+
 /// The room of groups is a size, and what may be written there a property of the problem.
 TEST_F(GroupsOfRows, TheirRoomAndScalesAreInTheDatabase) {
   sandbox_.write("list.yaml",
