@@ -157,8 +157,7 @@ Operands BlasCalls::operands(const AddressOf& address, const Product& of) const 
   void *const a = pointer("A", of.row * g.lda, g.a), *const b = pointer("B", of.b * g.stride_b, g.b),
               *const c = pointer("C", of.row * g.ldc, g.c);
   Operands all = {transposed() ? b : a, transposed() ? a : b, c, g.residual ? pointer("residual", 0, g.c) : c};
-  const std::int64_t of_row =
-      g.scale_a == Scale::line || g.scale_a == Scale::of_128 ? g.scales_of_a().depth_count : 0;
+  const std::int64_t of_row = g.scale_a == Scale::line || g.scale_a == Scale::of_128 ? g.scales_of_a().depth_count : 0;
   if (g.scale_a != Scale::none) all.scale_a = pointer("scale_a", of.row * of_row, Type::f32);
   if (g.scale_b != Scale::none) all.scale_b = pointer("scale_b", of.b * g.scales_of_b().matrix_stride(), Type::f32);
   return all;
