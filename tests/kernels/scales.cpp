@@ -1,11 +1,8 @@
 // C = A*B of fp8 matrices with scales by definition in f32, with the macros of `defines: [type_a, type_c, scale_a,
 // scale_b]`. A and C are row-major, B is column-major, and all are tight. Each fault is one mistake; without one the
-// kernel is right.
-#include <cmath>
+// kernel is right. It is compiled often, and <cmath> and <vector> would take most of the compiler's time.
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
-#include <vector>
 
 #include "scales_faults.h"
 
@@ -13,12 +10,6 @@ namespace {
 
 using enum ScalesFault;
 ScalesFault fault = kNone;  ///< of this launch
-
-#ifdef type_c_f32
-using Result = float;
-#else
-using Result = std::uint16_t;  // bf16
-#endif
 
 float widen(std::uint8_t code) {
 #ifdef type_a_e5m2
@@ -28,8 +19,8 @@ float widen(std::uint8_t code) {
   return static_cast<float>(value);
 #else
   const int exponent = code >> 3 & 15, fraction = code & 7;
-  const float value = exponent > 0 ? std::ldexp(static_cast<float>(8 + fraction), exponent - 10)
-                                   : std::ldexp(static_cast<float>(fraction), -9);
+  const float value = exponent > 0 ? __builtin_ldexpf(static_cast<float>(8 + fraction), exponent - 10)
+                                   : __builtin_ldexpf(static_cast<float>(fraction), -9);
   return code & 0x80 ? -value : value;
 #endif
 }
@@ -39,6 +30,22 @@ std::uint16_t narrow(float x) {
   std::uint32_t bits;
   std::memcpy(&bits, &x, sizeof x);
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+#ifdef type_c_f32
+using Result = float;
+Result stored(float x) { return x; }
+#else
+using Result = std::uint16_t;
+Result stored(float x) { return narrow(x); }
+#endif
+
+/// What is kept for good.
+template <class T>
+const T* copied(const T* values, int count) {
+  T* const copy = new T[static_cast<std::size_t>(count)];
+  std::memcpy(copy, values, static_cast<std::size_t>(count) * sizeof(T));
+  return copy;
 }
 
 float rounded(float x) {
@@ -115,14 +122,14 @@ extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, in
   scales.ld_b = ld_scale_b;
 #endif
   if (fault == kFirstBAlways) {  // in 128x128 blocks
-    static const std::vector<std::uint8_t> first(B, B + n * k);
-    static const std::vector<float> first_scales(scales.b, scales.b + (n + 127) / 128 * scales.ld_b);
-    B = first.data();
-    scales.b = first_scales.data();
+    static const std::uint8_t* const first = copied(B, n * k);
+    static const float* const first_scales = copied(scales.b, (n + 127) / 128 * scales.ld_b);
+    B = first;
+    scales.b = first_scales;
   }
-  static std::vector<Result> first_product;
-  if (fault == kFirstProductAlways && !first_product.empty()) {
-    std::memcpy(C, first_product.data(), first_product.size() * sizeof(Result));
+  static const Result* first_product = nullptr;
+  if (fault == kFirstProductAlways && first_product) {
+    std::memcpy(C, first_product, static_cast<std::size_t>(m * n) * sizeof(Result));
     return;
   }
   float widened[256];
@@ -135,10 +142,7 @@ extern "C" void gemm(const std::uint8_t* A, const std::uint8_t* B, Result* C, in
         for (int p = begin; p < k && p < begin + 128; ++p) part += widened[A[i * k + p]] * widened[B[j * k + p]];
         sum += scales.of(i, j, begin) * (fault == kRoundedBefore ? rounded(part) : part);
       }
-      if constexpr (std::is_same_v<Result, float>)
-        C[i * n + j] = sum;
-      else
-        C[i * n + j] = narrow(sum);
+      C[i * n + j] = stored(sum);
     }
-  if (fault == kFirstProductAlways) first_product.assign(C, C + m * n);
+  if (fault == kFirstProductAlways) first_product = copied(C, m * n);
 }
