@@ -1,6 +1,5 @@
 // C = alpha*A*B + beta*C + bias by definition, for every element type and every layout: IN, OUT and ACC are types, all
 // else is an argument. Not an example to follow.
-#include <bit>
 #include <cstdint>
 
 namespace {
@@ -8,13 +7,13 @@ namespace {
 double value(double x) { return x; }
 float value(float x) { return x; }
 float value(_Float16 x) { return static_cast<float>(x); }
-float value(std::uint16_t bf16) { return std::bit_cast<float>(std::uint32_t{bf16} << 16); }
+float value(std::uint16_t bf16) { return __builtin_bit_cast(float, std::uint32_t{bf16} << 16); }
 #ifndef FRACTION
 #define FRACTION 3
 #endif
 /// fp8 with so many bits behind the point.
 float value(std::uint8_t code) {
-  const float x = std::bit_cast<float>((code & 0x80U) << 24 | (code & 0x7fU) << (23 - FRACTION));
+  const float x = __builtin_bit_cast(float, (code & 0x80U) << 24 | (code & 0x7fU) << (23 - FRACTION));
   return x * (FRACTION == 3 ? 0x1p120F : 0x1p112F);
 }
 std::int32_t value(std::int8_t x) { return x; }
@@ -26,7 +25,7 @@ Out store(Acc x) {
 }
 template <>
 std::uint16_t store<std::uint16_t, float>(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
   return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
