@@ -40,6 +40,7 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const std
     results::note_device_of_file(name_of_input(options), target.loaded.source, tuned_for, outcome.notes);
   if (earlier && outcome.no_winner.empty()) outcome.comparison = earlier->compare(target.plan(), tuned_for, outcome);
   note_stale_best(target, shown, outcome);
+  if (!target.job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
   if (!target.job.prefix) outcome.notes.journal_is_at(journal.path());
   if (journal.lost()) outcome.notes.journal_is_lost(journal.path());
   const auto earlier_failures = std::ranges::count_if(

@@ -111,14 +111,16 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
   return std::make_unique<exec::LocalExecutor>(requests, std::move(measure));
 }
 
-/// Whether a person is told how long the job will take.
-bool is_estimated(const Job& job, const std::optional<tuning::Grid>& grid, std::int64_t count) {
-  return !job.quiet && !job.silent && !job.search.spec && job.estimated_tunings > 0 && !grid->uncounted && count > 1;
-}
-
-/// What the line says that tells what is to be done; empty: there is none, because there is one estimate for all sizes.
-std::string heading(const TuneOptions& options, const Target& target, const Device& device) {
-  return options.makes_several() ? "" : fmt::format("{} on {}", target.plan().name, device.name);
+/// Tells a person what is to be done, and later how long it will take.
+void begin(EstimateNotice& estimate, const TuneOptions& options, const Target& target,
+           const std::optional<tuning::Grid>& grid, const recording::Journal& journal,
+           const exec::RequestFactory& requests, std::int64_t count) {
+  const Job& job = target.job;
+  if (job.quiet || job.silent || job.search.spec || job.estimated_tunings <= 0 || grid->uncounted || count <= 1) return;
+  // Where there is one estimate for all sizes, there is no line for each.
+  const std::string heading =
+      options.makes_several() ? "" : fmt::format("{} on {}", target.plan().name, requests.hello().device.name);
+  estimate.begin(*grid, journal, requests, heading);
 }
 
 results::ResultsRules how_shown(const TuneOptions& options, const Target& target,
@@ -142,13 +144,17 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
 } catch (const Error&) {
 }
 
-void hold_finals(const tuning::FinalsStage::Parts& parts, const TuneOptions& options, const Target& target,
-                 const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
-                 results::TuningOutcome& outcome) {
+/// Decides among the trials: with --tune in finals.
+void decide(const tuning::FinalsStage::Parts& parts, const TuneOptions& options, const Target& target,
+            const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
+            results::TuningOutcome& outcome) {
+  tuning::remeasure_distrusted(tuner, parts.measuring, outcome.notes);
+  if (!options.tune && !repeats_result(options, target)) return;
   auto stored =
       tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
   tuning::FinalsStage(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), outcome)
       .hold(tuner);
+  if (!outcome.finals) tuning::confirm_best(tuner, parts.measuring, target.objective);
 }
 
 /// What follows the files.
@@ -162,7 +168,10 @@ void finish(const TuneOptions& options, const Target& target, const results::Res
 }
 
 void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options,
-          const exec::RequestFactory& requests, const recording::Journal& journal) {
+          const exec::RequestFactory& requests, const recording::Journal& journal, const EstimateNotice& estimate,
+          tuning::Measuring& measuring) {
+  tuned.estimated = estimate.was_printed();
+  tuned.started_workers = measuring.started() != nullptr;
   tuned.code = results.code();
   tuned.verdict = results.verdict();
   tuned.rows = results.rows();
@@ -188,7 +197,7 @@ Tuned tune(const TuneOptions& options, Target& target) {
   const tuning::TunerRules rules = tuner_rules(options, target, grid, machine.device, device_count);
 
   // What is known already.
-  const bool repeats = repeats_result(options, target), fresh = options.fresh || repeats;
+  const bool fresh = options.fresh || repeats_result(options, target);
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.tuner.time, fresh);
   const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(options, target);
@@ -213,32 +222,24 @@ Tuned tune(const TuneOptions& options, Target& target) {
   tuning::Tuner tuner(target.objective, &requests, measuring.runner(), &journal, progress, rules, now, observer);
 
   // How it is decided, and what is said and kept then.
-  const auto began = now();
   tuning::TuningSteps steps;
-  steps.decide = [&] {
-    tuning::remeasure_distrusted(tuner, measuring, outcome.notes);
-    if (!options.tune && !repeats) return;
-    hold_finals({target.plan(), target.objective, requests, journal, progress, measuring}, options, target,
-                devices.front(), began, tuner, outcome);
-    if (!outcome.finals) tuning::confirm_best(tuner, measuring, target.objective);
+  steps.decide = [&, began = now()] {
+    decide({target.plan(), target.objective, requests, journal, progress, measuring}, options, target, devices.front(),
+           began, tuner, outcome);
   };
   steps.note = [&](const results::ResultsRules& shown) {
     note_at_the_end(options, target, grid, shown, requests, devices.front(), earlier, journal, outcome);
-    if (!job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
   };
   steps.keep = [&](const results::Results& found) { remember(found, options, target, requests, outcome, journal); };
 
   // Try, decide, say and write.
-  if (is_estimated(job, grid, count))
-    estimate.begin(*grid, journal, requests, heading(options, target, machine.device));
+  begin(estimate, options, target, grid, journal, requests, count);
   const results::Results results =
       tuning::run_tuning({target.loaded, target.objective, machine.device, target.outputs, *strategy, tuner, progress,
                           exporter, &journal, target.started, job.silent},
                          steps, how_shown(options, target, requests), outcome);
   finish(options, target, results, outcome, measuring, journal);
-  fill(tuned, results, options, requests, journal);
-  tuned.estimated = estimate.was_printed();
-  tuned.started_workers = measuring.started() != nullptr;
+  fill(tuned, results, options, requests, journal, estimate, measuring);
   return tuned;
 }
 
