@@ -78,6 +78,7 @@ class Dispatch : public testing::Test {
   void make_example() const {
     for (const char* name : {"gemm.yaml", "gemm.cpp", "multiply.cpp", "CMakeLists.txt"})
       fs::copy_file(fs::path(TUNE_SOURCE_DIR) / "demo/dispatch" / name, sandbox_.folder() / name);
+    sandbox_.write("gemm.yaml", sandbox_.read("gemm.yaml") + "measure: {max_seconds: 0.02}\n");
     sandbox_.write("sizes.yaml", "- {M: 32, N: 32, K: 32}\n- {M: 64, N: 32, K: 32}\n");
     const std::string made = shell(
         "tune gemm.yaml --shapes sizes.yaml --tune --quiet --no-finals --param MR:4 --param NR:[8,16] --param "

@@ -171,7 +171,7 @@ TEST_F(Package, LaunchesACustomProblemWithItsChain) {
       "new, "
       "through: workspace}}\nparams: {STEP: 1}\n"
       "launch: {args: [in, new, register, {f32: 1}], workspace: 4*register, repeat: {times: count, from: in, to: new, "
-      "through: workspace}}\n");
+      "through: workspace}}\nmeasure: {max_seconds: 0.02}\n");
   tune({"s.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
   tune({"merge", "best.yaml", "-o", "db.yaml"});
   tune({"package", "db.yaml", "--yaml", "s.yaml", "-o", "steps"});
@@ -218,7 +218,8 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
                  "      - {name: y, type: f32, count: count, role: out}\n"
                  "      - {name: flags, type: s8, count: count, role: inout}\n"
                  "    reference: {kernel: twice_simple, args: [x, y, flags, count]}\nparams: {PAIR: 2}\n"
-                 "constraints: [count % PAIR == 0]\nlaunch: {args: [x, y, flags, count]}\n");
+                 "constraints: [count % PAIR == 0]\nlaunch: {args: [x, y, flags, count]}\n"
+                 "measure: {max_seconds: 0.02}\n");
   tune({"t.yaml", "--tune", "--no-finals", "--quiet", "--output", "best"});
   tune({"t.yaml", "--tune", "--no-finals", "--quiet", "--output", "more", "--problem", "count=64"});
   tune({"merge", "best.yaml", "more.yaml", "-o", "db.yaml"});

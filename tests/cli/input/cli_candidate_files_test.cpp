@@ -34,7 +34,7 @@ class CandidateFiles : public testing::Test {
   void write(const std::string& files, const std::string& params = "U: [1, 2]", const std::string& more = "") const {
     sandbox_.write("gemm.yaml", "name: gemm\nfile: " + files +
                                     "\nkernel: gemm\nproblem: {gemm: {m: 64, n: 64, k: 64}}\nparams: {" + params +
-                                    "}\nlaunch: {args: [A, B, C, m, n, k]}\n" + more);
+                                    "}\nlaunch: {args: [A, B, C, m, n, k]}\nmeasure: {max_seconds: 0.02}\n" + more);
   }
   std::string refusal() const {
     const Result result = sandbox_.tune({"gemm.yaml", "--dry-run"});
@@ -81,7 +81,7 @@ TEST_F(CandidateFiles, KeepTheirReferenceInTheBestYaml) {
                                "f32, count: n, role: out}]\n    reference: ") +
                        reference +
                        "\nparams: {V: [1]}\nlet: {LAST: \"n if file == 'v1/k.cpp' else n\"}\n"
-                       "launch: {args: [x, y, LAST]}\n");
+                       "launch: {args: [x, y, LAST]}\nmeasure: {max_seconds: 0.02}\n");
     const Result tuned = sandbox_.tune({"twice.yaml", "--tune", "--output", "out/twice"});
     ASSERT_EQ(tuned.code, 0) << tuned.out << tuned.err;
     EXPECT_TRUE(has(sandbox_.read("out/twice.yaml"), "\nparams:\n  file: v2/k.cpp\n"));

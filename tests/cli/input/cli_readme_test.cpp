@@ -124,7 +124,7 @@ TEST(Manual, TheCommandsOfTheTutorialWork) {
   sandbox.write("gemm.cpp", kTiledGemm);
   const std::regex large("1024"), medium("512"), threads("\\[1, 2\\]");
   const std::string file = std::regex_replace(block("docs/tutorial.md", "yaml", "name: gemm"), large, "64");
-  sandbox.write("gemm.yaml", std::regex_replace(file, threads, "[1]"));
+  sandbox.write("gemm.yaml", std::regex_replace(file, threads, "[1]") + "measure: {max_seconds: 0.05}\n");
   std::istringstream lines(block("docs/tutorial.md", "sh", "tune gemm.yaml --dry-run"));
   int commands = 0;
   for (std::string line; std::getline(lines, line); ++commands) {
@@ -222,8 +222,9 @@ TEST(Readme, ShowsTheStepsFromAKernelToALibrary) {
 
 TEST(Readme, TheExampleOfATuningFileRuns) {
   Sandbox sandbox;
-  const Result result = sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune",
-                                      "--max-evals", "6", "--finals-budget", "2s", "-m", "64", "-n", "64", "-k", "64"});
+  const Result result =
+      sandbox.tune({"--yaml", std::string(TUNE_SOURCE_DIR) + "/configs/example.yaml", "--tune", "--max-evals", "6",
+                    "--finals-budget", "0.2s", "-m", "64", "-n", "64", "-k", "64"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out.find("failed"), std::string::npos) << result.out;
 }
