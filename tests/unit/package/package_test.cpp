@@ -297,14 +297,14 @@ TEST_F(Packages, LaunchWhatTheTuningFileSaysForAnySizes) {
   std::vector<Sizes> sizes;
   for (const package::Entry& entry : package_.entries)
     sizes.push_back(tight(entry.sizes[0], entry.sizes[1], entry.sizes[2]));
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 60; ++i) {
     Sizes each = tight(any_of({1, 2, 3, 8, 9, 16, 63, 64, 65, 500, 4096, 8191, 8192}),
                        any_of({1, 64, 100, 2048, 4096, 5000, 8192, 8200, 57344}),
                        any_of({8, 64, 100, 4096, 8192, 16384, 28672}));
     for (std::size_t at = 3; at < 6; ++at) each[at] += any_of({0, 0, 0, 1, 8, 64});
     sizes.push_back(std::move(each));
   }
-  EXPECT_GT(compare(sizes), 30);
+  EXPECT_GT(compare(sizes), 15);
 }
 
 // How far apart scales are depends on the sizes, as do the columns of B of which an epilogue makes one.
@@ -367,9 +367,10 @@ TEST_F(Packages, ComputeAsTheEvaluatorOfExpressionsDoes) {
     }
   ASSERT_EQ(package_.variants.size(), expressions.size());
   build();
+  sizes.resize(250);
   const int valid = compare(sizes);
-  EXPECT_GT(valid, 1000);
-  EXPECT_LT(valid, static_cast<int>(sizes.size() * expressions.size()) - 1000);
+  EXPECT_GT(valid, 500);
+  EXPECT_LT(valid, static_cast<int>(sizes.size() * expressions.size()) - 500);
 }
 
 /// Expressions of all operators with up to so many levels, over a, b and c.

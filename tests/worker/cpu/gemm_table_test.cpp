@@ -136,17 +136,22 @@ class GemmTable : public CpuFixture {
   }
 };
 
+// Each extra alone is tried in the first and the last layout, and all of them in every layout.
 TEST_F(GemmTable, EveryTypeIsRightInEveryLayoutWithEveryExtra) {
   for (const Cell& types : kCpuCells) {
     const std::string artifact = build_strided(types);
-    for (const auto& [variant, change] : kVariants)
-      for (Gemm gemm : layouts_of(gemm_of(types))) {
+    for (const auto& [variant, change] : kVariants) {
+      std::vector<Gemm> layouts = layouts_of(gemm_of(types));
+      if (change != kVariants.front().second && change != kVariants.back().second)
+        layouts = {layouts.front(), layouts.back()};
+      for (Gemm gemm : layouts) {
         SCOPED_TRACE(name(gemm) + ", " + variant);
         change(gemm);
         wire::MeasureRequest request = request_of(gemm);
         request.artifact = artifact;
         EXPECT_NO_THROW(EXPECT_TRUE(measure(request).checked));
       }
+    }
   }
 }
 
