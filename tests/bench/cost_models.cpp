@@ -46,8 +46,8 @@ struct Subject {
   std::unique_ptr<Landscape> landscape;
   config::Loaded loaded;
   std::optional<CostModel> model;
-  std::unique_ptr<search::Prior> prior;
-  std::vector<search::Point> first;  ///< the default, if it was recorded
+  std::vector<std::optional<double>> predicted;  ///< per spec; empty: there is no model
+  std::vector<search::Point> first;              ///< the default, if it was recorded
   double rank_correlation = 0;
   std::vector<Course> with, without;
 };
@@ -74,7 +74,7 @@ class Models {
     std::size_t used = 0;
     for (const auto& subject : subjects_) {
       correlation += subject->rank_correlation;
-      used += subject->prior ? 1U : 0U;
+      used += subject->predicted.empty() ? 0U : 1U;
     }
     out += fmt::format("\nmodels: {}; rank correlation of prediction and time {:.2f}\n", used,
                        correlation / static_cast<double>(std::max<std::size_t>(used, 1)));
@@ -88,9 +88,22 @@ class Models {
     };
     for (std::uint64_t seed = options_.seed; seed < options_.seed + static_cast<std::uint64_t>(options_.seeds);
          ++seed) {
-      subject.with.push_back(course(seed, subject.prior.get()));
+      const auto prior = prior_of(subject, seed);
+      subject.with.push_back(course(seed, prior.get()));
       subject.without.push_back(course(seed, nullptr));
     }
+  }
+
+  /// What is shuffled is so in another way for each seed.
+  std::unique_ptr<search::Prior> prior_of(const Subject& subject, std::uint64_t seed) const {
+    if (subject.predicted.empty()) return nullptr;
+    std::vector<std::optional<double>> costs = subject.predicted;
+    Random random(seed + 1);
+    if (options_.wrong == "shuffled") shuffle(costs, random);
+    const ValidSpecs& specs = subject.landscape->specs();
+    return std::make_unique<search::Prior>(specs, [costs = std::move(costs), &specs](const search::Point& point) {
+      return costs[static_cast<std::size_t>(*specs.index_of(point))];
+    });
   }
 
   Device device_of(const recording::Recording& recording) const {
@@ -110,32 +123,25 @@ class Models {
         subject->first.push_back(here.specs().at(i));
         break;
       }
-    if (subject->model) add_prior(*subject);
+    if (subject->model) predict(*subject);
     subjects_.push_back(std::move(subject));
   }
 
-  void add_prior(Subject& subject) const {
+  void predict(Subject& subject) const {
     const ValidSpecs& specs = subject.landscape->specs();
-    std::vector<std::optional<double>> costs;
     std::vector<double> predicted, measured;
     for (std::int64_t i = 0; i < specs.size(); ++i) {
       const auto prediction = subject.model->predict({-1, specs.spec(i).params});
-      costs.push_back(prediction ? std::optional(prediction->seconds) : std::nullopt);
+      subject.predicted.push_back(prediction ? std::optional(prediction->seconds) : std::nullopt);
       const auto cost = subject.landscape->cost(specs.at(i));
-      if (!costs.back() || !cost) continue;
-      predicted.push_back(*costs.back());
+      if (!prediction || !cost) continue;
+      predicted.push_back(prediction->seconds);
       measured.push_back(*cost);
     }
     subject.rank_correlation = rank_correlation(predicted, measured);
     if (options_.wrong == "reversed")
-      for (auto& cost : costs)
+      for (auto& cost : subject.predicted)
         if (cost) cost = 1 / *cost;
-    Random random(options_.seed + 1);
-    if (options_.wrong == "shuffled") shuffle(costs, random);
-    subject.prior =
-        std::make_unique<search::Prior>(specs, [costs = std::move(costs), &specs](const search::Point& point) {
-          return costs[static_cast<std::size_t>(*specs.index_of(point))];
-        });
   }
 
   std::string row(const char* label, std::vector<Course> Subject::*courses) const {
