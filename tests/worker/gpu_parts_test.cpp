@@ -137,9 +137,17 @@ TEST(Race, WhatFailsIsOut) {
 
 TEST(Race, WhatIsFarBehindIsLaunchedTwice) {
   std::map<int, int> launches;
-  EXPECT_EQ(winner({1, 5, 1.01, 1.05}, &launches), 0);
+  EXPECT_EQ(winner({1.01, 5, 1, 1.05}, &launches), 2);
   EXPECT_EQ(launches[1], 2);
   EXPECT_GT(launches[2], launches[3]);
+}
+
+TEST(Race, WhatHasLostTooOftenAgainstTheFirstLeaves) {
+  std::map<int, int> launches;
+  EXPECT_EQ(winner({1, 1.001, 0.99}, &launches), 2);
+  EXPECT_EQ(launches[1], 1 + 3);
+  EXPECT_EQ(launches[0], 1 + 11);
+  EXPECT_EQ(launches[2], 1 + 11);
 }
 
 TEST(Race, NoAlgorithmIsTriedAfterTheTimeIsOver) {

@@ -13,7 +13,7 @@ constexpr int kRounds = 11;
 constexpr int kLoose = 3;  // rounds after which what is far behind has left
 constexpr double kFarBehind = 1.1, kBehind = 1.02;
 constexpr double kSame = 1.003;
-constexpr double kShare = 0.8;  // of the rounds that another algorithm than the first has to win against it
+constexpr int kMostLost = 2;  // rounds that another algorithm than the first may lose against it, and still be chosen
 
 struct Runner {
   int algorithm;
@@ -26,11 +26,22 @@ double best_median(const std::vector<Runner>& runners) {
   return best;
 }
 
-/// Both have been in all rounds.
+/// How many rounds it has not won against the first. Both have been in all of them.
+int lost_rounds(const Runner& runner, const Runner& first) {
+  int lost = 0;
+  for (std::size_t i = 0; i < first.times.size(); ++i) lost += runner.times[i] < first.times[i] ? 0 : 1;
+  return lost;
+}
+
+/// Once the last round is over: whether it is faster by more than noise.
 bool beats(const Runner& runner, const Runner& first) {
-  int won = 0;
-  for (std::size_t i = 0; i < first.times.size(); ++i) won += runner.times[i] < first.times[i] ? 1 : 0;
-  return kSame * median(runner.times) < median(first.times) && won >= kShare * static_cast<double>(first.times.size());
+  return kSame * median(runner.times) < median(first.times) && lost_rounds(runner, first) <= kMostLost;
+}
+
+/// Whether it has lost too often to be chosen while the first is in the race.
+bool cannot_win(const Runner& runner, const std::vector<Runner>& runners) {
+  const Runner& first = runners.front();
+  return first.algorithm == 0 && runner.algorithm != 0 && lost_rounds(runner, first) > kMostLost;
 }
 
 /// The algorithms that can be launched.
@@ -60,6 +71,8 @@ std::optional<int> fastest_of(int count, const Race& race) {
                                             : kBehind) *
                          best_median(runners);
     std::erase_if(runners, [&](const Runner& runner) { return median(runner.times) > limit; });
+    const std::vector<Runner> all = runners;
+    std::erase_if(runners, [&](const Runner& runner) { return cannot_win(runner, all); });
   }
   if (runners.empty()) return std::nullopt;
   if (runners.size() == 1) return runners.front().algorithm;
