@@ -440,6 +440,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   add_remarks(go, measured);
   add_energy(go, measured);
   memory_->verify_surroundings();
+  timer_->note_work();
   return measured;
 }
 

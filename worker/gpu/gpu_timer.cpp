@@ -56,7 +56,7 @@ void GpuTimer::prepare() {
 
 double GpuTimer::verified(const Reading& reading) {
   max_error_ = std::max(max_error_, memory_->verify_outputs(patterns_[launches_++ % patterns_.size()]));
-  last_ = seconds_now();
+  note_work();
   return reading.seconds;
 }
 
@@ -99,6 +99,8 @@ void GpuTimer::enter_state(double busy) {
 }
 
 bool GpuTimer::is_awake() const { return state_ == PowerState::burst && seconds_now() - last_ < kAwake; }
+
+void GpuTimer::note_work() { last_ = seconds_now(); }
 
 double GpuTimer::take_clock_mhz() {
   const std::vector<double> clocks = std::exchange(clocks_, {});

@@ -38,8 +38,11 @@ class GpuTimer {
   double sample();
   /// Brings the device into the power state: wakes it, or loads it. `busy` is for how many seconds it has just worked.
   void enter_state(double busy = 0);
-  /// Whether that needs nothing: the device has hardly idled since our last launch, and is in `burst`.
+  /// Whether that needs nothing: the device has hardly idled since our last launch, or since it last worked for us, and
+  /// is in `burst`.
   bool is_awake() const;
+  /// The device has worked until now, such as to verify what lies around the outputs.
+  void note_work();
 
   /// The largest error of all launches so far, divided by its tolerance.
   double max_error() const { return max_error_; }
@@ -69,7 +72,7 @@ class GpuTimer {
   bool cold_cache_ = true;
   PowerState state_ = PowerState::burst;
   std::size_t launches_ = 0;
-  double last_ = 0;  ///< when the last launch had been verified
+  double last_ = 0;  ///< when the device had last done what we asked for
   double max_error_ = 0;
   std::vector<double> clocks_;
   double first_clock_mhz_ = 0;  ///< of the launch that is not a sample; 0: not known

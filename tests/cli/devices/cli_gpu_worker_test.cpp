@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
+#include <sstream>
 
 #include "support/cli.h"
 #include "support/has.h"
@@ -122,6 +124,31 @@ TEST_F(GpuWorker, FinalistsShareAProcess) {
   for (auto at = result.err.find(start); at != std::string::npos; at = result.err.find(start, at + 1)) ++started;
   EXPECT_EQ(started, 9u) << result.err;
   EXPECT_FALSE(has(result.out, "failed")) << result.out;
+}
+
+// Where each turn had to wake the device, each would have a launch that is not timed. Some may, on a busy machine.
+TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
+  sandbox_.environment["FAKE_LARGE"] = "yes";
+  sandbox_.environment["FAKE_LAUNCHES"] = (sandbox_.folder() / "launches").string();
+  sandbox_.write("shapes.yaml", "- {M: 16, N: 24, K: 16}\n");  // whose finals are held in one process and state
+  constexpr int kSpecs = 8, kChecked = 3, kTimed = 3;  // launches: of each spec before its first turn; of a turn
+  const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]",
+                             {"--tune", "--finalists", "8", "--shapes", "shapes.yaml", "--finals-budget", "10s"});
+  if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.code, 0) << result.err << result.out;
+  int turns = 0;
+  const std::string journal = sandbox_.read("of_gemm.jsonl"), key = "\"launches\":";
+  const std::string finals = journal.substr(journal.find("\"finalists\""));
+  const std::string line = finals.substr(0, finals.find('\n'));
+  for (auto at = line.find(key); at != std::string::npos; at = line.find(key, at + 1))
+    turns += std::atoi(line.c_str() + at + key.size()) / kTimed;
+  std::istringstream launches(sandbox_.read("launches"));
+  std::map<std::string, int> of_process;
+  for (std::string process; std::getline(launches, process);) ++of_process[process];
+  int in_finals = 0;
+  for (const auto& [process, count] : of_process) in_finals = std::max(in_finals, count);
+  EXPECT_GE(in_finals, kSpecs * kChecked + kTimed * turns);
+  EXPECT_LT(in_finals, kSpecs * kChecked + (kTimed + 1) * turns - kSpecs) << turns << " turns";
 }
 
 }  // namespace
