@@ -35,9 +35,19 @@ std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
   return specs;
 }
 
+exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
+  exec::MeasureOptions rules = measure_options(options, target.workers, target.plan().backend);
+  if (!is_gpu(target.plan().backend)) return rules;
+  rules.devices = exec::choose_devices(target.job.devices, target.hello());
+  if (!pool) pool = std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines);
+  rules.pool = pool;
+  rules.keeps_processes = true;
+  return rules;
+}
+
 }  // namespace
 
-void build_ahead(const TuneOptions& options, std::deque<Target>& targets) {
+void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::shared_ptr<exec::WorkerPool>& pool) {
   if (targets.size() < 2 || targets.front().workers.others() != nullptr) return;
   std::deque<exec::RequestFactory> requests;
   std::optional<exec::MeasureService> service;
@@ -46,7 +56,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
-      service.emplace(own, measure_options(options, target.workers, target.plan().backend));
+      service.emplace(own, rules_for(options, target, pool));
       if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
@@ -58,6 +68,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets) {
   if (builder.queued() > 0 && !options.terminal.quiet)
     print_wrapped(
         fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), targets.size()));
+  if (pool && builder.queued() > 0) service->reference().begin();
   service->finish_builds();
 }
 

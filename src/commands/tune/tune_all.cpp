@@ -75,6 +75,9 @@ class Tunings {
     platform::flush_results();
   }
 
+  /// Where the processes of the tunings rest; null until there are some.
+  std::shared_ptr<exec::WorkerPool>& pool() { return pool_; }
+
   void note_complete() {
     if (journal_ != nullptr) journal_->note_complete();
   }
@@ -153,7 +156,7 @@ ExitCode tune_all(const TuneOptions& options) {
     std::error_code ignored;
     const std::filesystem::path& database = targets.front().outputs.database;
     if (std::filesystem::exists(database, ignored)) read_results(database);  // throws where it cannot be added to
-    build_ahead(options, targets);
+    build_ahead(options, targets, tunings.pool());
   };
   try {
     const ExitCode code = for_each_target(options, tune_one, before);

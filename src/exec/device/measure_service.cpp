@@ -46,7 +46,7 @@ void MeasureService::claim_clocks() {
 void MeasureService::finish_builds() {
   Builder& builder = builds_.builder();
   builder.start_queued();
-  while (builder.running() > 0) {
+  while (builder.running() > 0 || reference_.is_being_made()) {
     const auto event = pool_->host().wait(std::nullopt);
     if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
       throw Interrupted{interrupted->signal};

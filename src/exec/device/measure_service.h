@@ -51,7 +51,7 @@ class MeasureService {
   /// Makes sure that this run may set the clocks of its devices, if its parameters do; waits for a run that sets them
   /// now. To be called before anything is built or measured. Throws Interrupted, and what DeviceClocks::claim throws.
   void claim_clocks();
-  /// Finishes all queued builds. Throws Interrupted.
+  /// Finishes all queued builds, and a reference that is being made. Throws Interrupted, and what its making throws.
   void finish_builds();
   /// `request` as a measure process gets it.
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;

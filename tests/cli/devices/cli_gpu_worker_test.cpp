@@ -126,6 +126,14 @@ TEST_F(GpuWorker, FinalistsShareAProcess) {
   EXPECT_FALSE(has(result.out, "failed")) << result.out;
 }
 
+TEST_F(GpuWorker, TheFirstReferenceIsMadeWhileSpecsOfAllSizesAreBuilt) {
+  sandbox_.write("shapes.yaml", "- {M: 16, N: 24, K: 16}\n- {M: 16, N: 32, K: 16}\n");
+  const Result result = tune("gemm", "[1, 2, 3, 4]", {"--shapes", "shapes.yaml", "--max-evals", "2", "--verbose"});
+  if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
+  ASSERT_EQ(result.code, 0) << result.err << result.out;
+  EXPECT_LT(result.err.find(" reference: started"), result.err.find(" build: started")) << result.err;
+}
+
 // Where each turn had to wake the device, each would have a launch that is not timed. Some may, on a busy machine.
 TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
   sandbox_.environment["FAKE_LARGE"] = "yes";
