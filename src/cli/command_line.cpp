@@ -28,7 +28,7 @@ std::vector<std::string> words_behind_dashes(int argc, const char* const* argv) 
   std::vector<std::string> words(argv + dashes + 1, argv + argc);
   if (words.empty() || words.front().empty())
     throw Error(ExitCode::bad_input,
-                "there is no command behind --; write tune --tune --param LEVEL:[1,9] -- xz "
+                "there is no command behind --; write for example:\n\ttune --tune --param LEVEL:[1,9] -- xz "
                 "-{LEVEL} -k -c FILE");
   return words;
 }

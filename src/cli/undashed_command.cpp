@@ -54,7 +54,7 @@ void refuse_command_without_dashes(const CommandText& tune, const std::vector<st
   const auto end = std::find(begin, words.end(), "--");
   throw Error(ExitCode::bad_input,
               fmt::format("{0} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
-                          "each value to tune: tune --tune --param NAME:[1,2] -- {1}",
+                          "each value to tune:\n\ttune --tune --param NAME:[1,2] -- {1}",
                           *begin, typed_line(tune::Words(begin, end))));
 }
 

@@ -46,7 +46,8 @@ void bind(cli::Command& command, KokkosOptions& options) {
       .shows_default();
   command.behind_dashes(options.program);
   command.check([&options] {
-    if (options.program.empty()) cli::refuse("tune kokkos needs the program behind --: tune kokkos -- ./app ARGUMENTS");
+    if (options.program.empty())
+      cli::refuse("tune kokkos needs the program behind --:\n\ttune kokkos -- ./app ARGUMENTS");
   });
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
@@ -15,36 +17,43 @@
 
 namespace tune::commands {
 
-void print_lines(std::string_view result) {
-  const std::string escaped = with_escapes(result);
-  std::string_view text = escaped;
-  const auto columns = static_cast<std::size_t>(platform::terminal_columns(STDOUT_FILENO));
-  std::string lines;
-  while (!text.empty()) {
+namespace {
+
+/// The lines of a message as `descriptor` shows them. `first` stands before the first one, `other` before the others.
+std::vector<std::string> shown_lines(std::string_view text, int descriptor, std::string_view first,
+                                     std::string_view other) {
+  const auto columns = static_cast<std::size_t>(platform::terminal_columns(descriptor));
+  std::vector<std::string> lines;
+  while (!text.empty() || lines.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    for (const std::string& part : report::wrapped(text.substr(0, end), columns, 2)) lines += part + '\n';
+    const std::string line(text.substr(0, end));
+    if (!line.starts_with('\t') || lines.empty())
+      for (std::string& part : report::wrapped(std::string(lines.empty() ? first : other) + line, columns, 2))
+        lines.push_back(std::move(part));
+    else if (columns > 0)
+      lines.push_back("    " + line.substr(1));
+    else
+      lines.back() += " " + line.substr(1);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  return lines;
+}
+
+void print_on_stderr(std::string_view text, std::string_view first, std::string_view other) {
+  for (const std::string& line : shown_lines(text, STDERR_FILENO, first, other)) platform::print_to_stderr(line);
+}
+
+}  // namespace
+
+void print_lines(std::string_view result) {
+  std::string lines;
+  for (const std::string& line : shown_lines(with_escapes(result), STDOUT_FILENO, "", "")) lines += line + '\n';
   platform::print_escaped(lines);
 }
 
-void print_wrapped(std::string_view text) {
-  const auto columns = static_cast<std::size_t>(platform::terminal_columns(STDERR_FILENO));
-  for (bool first = true; first || !text.empty(); first = false) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = (first ? "" : "  ") + std::string(text.substr(0, end));
-    for (const std::string& part : report::wrapped(line, columns, 2)) platform::print_to_stderr(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
+void print_wrapped(std::string_view text) { print_on_stderr(text, "", "  "); }
 
-void print_error(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    print_wrapped("tune: error: " + std::string(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
+void print_error(std::string_view text) { print_on_stderr(text, "tune: error: ", "tune: error: "); }
 
 std::string bytes_text(std::int64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};

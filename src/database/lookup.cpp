@@ -151,7 +151,7 @@ std::vector<const ResultGroup*> select_groups(const Database& database, const Se
     subjects.insert(subject_of(key.group));
   }
   if (kernels.empty())
-    throw Error(ExitCode::bad_input, "the database has no results; add some with tune merge best.yaml -o DB.yaml");
+    throw Error(ExitCode::bad_input, "the database has no results; add some:\n\ttune merge best.yaml -o DB.yaml");
   if (groups.empty())
     throw Error(ExitCode::bad_input, fmt::format("no result in the database is of the given --kernel and --problem; "
                                                  "it has those of {}",

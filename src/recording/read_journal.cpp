@@ -81,7 +81,8 @@ std::int64_t number_of_run_for(const std::string& shape, std::string_view text, 
   });
   if (last == 0)
     throw Error(ExitCode::bad_input,
-                fmt::format("{0} holds no run for {1}; tune show {0} --run N shows one of its {2}", file, shape, runs));
+                fmt::format("{0} holds no run for {1}; this shows one of its {2}:\n\ttune show {0} --run N", file,
+                            shape, runs));
   return last;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -47,6 +48,17 @@ std::size_t columns_of(char32_t code_point) {
   const auto holds = [code_point](Range range) { return code_point >= range.first && code_point <= range.last; };
   if (std::ranges::any_of(kWithoutWidth, holds)) return 0;
   return std::ranges::any_of(kWide, holds) ? 2 : 1;
+}
+
+/// Where the word ends that begins here. What stands between quotes is one word, so that it can be copied.
+std::size_t end_of_word(std::string_view text, std::size_t begin) {
+  std::size_t quote = begin;
+  const auto is_apostrophe = [&] {
+    return quote + 1 < text.size() && std::isalnum(static_cast<unsigned char>(text[quote + 1])) != 0;
+  };
+  if (text.substr(begin).starts_with('\'')) quote = text.find('\'', begin + 1);
+  while (quote != begin && quote != std::string_view::npos && is_apostrophe()) quote = text.find('\'', quote + 1);
+  return std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
 }
 
 }  // namespace
@@ -95,7 +107,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
   while (!text.empty()) {
     // A word comes with the spaces before it.
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t end = end_of_word(text, begin);
     if (has_word && width_of(line) + width_of(text.substr(0, end)) > columns) {
       lines.push_back(std::move(line));
       line = std::string(indent, ' ') + std::string(text.substr(begin, end - begin));

@@ -110,9 +110,9 @@ std::vector<config::Shape> shapes_for(const Plan& plan, config::ShapeList list, 
       kind_of_gemm(gemm), left_out.most_frequent());
   if (shapes.empty())
     throw Error(ExitCode::bad_input,
-                fmt::format("{}: {}; change the problem in the tuning file, or write a list with tune shapes {} "
-                            "-o shapes.yaml, whose entries are tuned as they are written",
-                            file.string(), why, file.string()));
+                fmt::format("{0}: {1}; change the problem in the tuning file, or write a list whose entries are tuned "
+                            "as they are written:\n\ttune shapes {0} -o shapes.yaml",
+                            file.string(), why));
   warnings.push_back(fmt::format("{}: {}; they are left out", file.string(), why));
   return shapes;
 }

@@ -159,7 +159,7 @@ class Packer {
     if (options_->selection.kernel) words.insert(words.end(), {"--kernel", *options_->selection.kernel});
     for (const std::string& problem : options_->selection.problem) words.insert(words.end(), {"--problem", problem});
     words.insert(words.end(), {"-o", database});
-    return fmt::format("time what is built now, on {}: {}", group_->device.name, typed_line(words));
+    return fmt::format("time what is built now, on {}:\n\t{}", group_->device.name, typed_line(words));
   }
 
   /// Files of an earlier package that this one has no more are removed; others in the folder stay. The manifest, which

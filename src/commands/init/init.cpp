@@ -145,10 +145,10 @@ class Init {
       code = error.code();
     }
     if (code == ExitCode::ok)
-      print_lines(fmt::format("next: check the guesses in {0}, then: tune {0} {1}\n", name,
+      print_lines(fmt::format("next: check the guesses in {0}, then:\n\ttune {0} {1}\n", name,
                               arch_ ? "--build-only --arch " + *arch_ : "--tune"));
     else
-      print_wrapped(fmt::format("note: {0} was written; correct it or the source, then: tune {0} --dry-run", name));
+      print_wrapped(fmt::format("note: {0} was written; correct it or the source, then:\n\ttune {0} --dry-run", name));
     return code;
   }
 

@@ -70,8 +70,8 @@ void require_tuning_file(const std::filesystem::path& path) {
   }
   if (is_program(path))
     fail(
-        fmt::format("this is a program; to tune its command line, write that behind --, as in tune --tune --param "
-                    "NAME:[1,2] -- {} {{NAME}}; or write a tuning file in YAML that names it, with file: {}",
+        fmt::format("this is a program; write a tuning file in YAML that names it, with file: {1}, or tune its command "
+                    "line:\n\ttune --tune --param NAME:[1,2] -- {0} {{NAME}}",
                     (path.has_parent_path() ? path : "." / path).string(), path.filename().string()));
   if (suffix == ".jsonl")
     fail(
@@ -80,7 +80,8 @@ void require_tuning_file(const std::filesystem::path& path) {
                     path.string()));
   if (is_one_of(suffix, {".csv", ".gz", ".bz2"})) fail("this is no tuning file; " + if_recorded(path));
   if (is_one_of(suffix, {".cu", ".hip", ".cpp", ".cc", ".cxx", ".c"}))
-    fail(fmt::format("this is a source file; tune init {} writes a tuning file for its kernel", path.string()));
+    fail(
+        fmt::format("this is a source file; this writes a tuning file for its kernel:\n\ttune init {}", path.string()));
   if (is_one_of(suffix, {".cuh", ".h", ".hpp", ".py", ".sh"}))
     fail(fmt::format("this is a source file; write a tuning file in YAML that names it, with file: {}",
                      path.filename().string()));

@@ -230,12 +230,14 @@ TEST_F(Mistakes, AFileOfAnotherKindIsNamed) {
   EXPECT_EQ(
       refused({"cache.json"}),
       "tune: error: cache.json: this is no tuning file, which has name, file and params; " + recorded + "cache.json\n");
-  EXPECT_EQ(refused({"gemm.cpp"}),
-            "tune: error: gemm.cpp: this is a source file; tune init gemm.cpp writes a tuning file for its kernel\n");
+  EXPECT_EQ(
+      refused({"gemm.cpp"}),
+      "tune: error: gemm.cpp: this is a source file; this writes a tuning file for its kernel: tune init gemm.cpp\n");
   sandbox_.write("bench", "#!/bin/sh\n");
-  EXPECT_EQ(refused({"bench"}),
-            "tune: error: bench: this is a program; to tune its command line, write that behind --, as in tune --tune "
-            "--param NAME:[1,2] -- ./bench {NAME}; or write a tuning file in YAML that names it, with file: bench\n");
+  EXPECT_EQ(
+      refused({"bench"}),
+      "tune: error: bench: this is a program; write a tuning file in YAML that names it, with file: bench, or tune "
+      "its command line: tune --tune --param NAME:[1,2] -- ./bench {NAME}\n");
   EXPECT_EQ(refused({"gem.yaml"}), "tune: error: gem.yaml: there is no such file, did you mean 'gemm.yaml'?\n");
   EXPECT_EQ(refused({"gemm.yml"}), "tune: error: gemm.yml: there is no such file, did you mean 'gemm.yaml'?\n");
   EXPECT_EQ(refused({"--simulate", "gemm.yaml"}).find("tune: error: gemm.yaml:1: a JSON object or list is expected"),

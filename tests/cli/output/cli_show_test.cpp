@@ -114,7 +114,7 @@ TEST_F(Show, ARunOfAListOfShapesIsShownWithItsShape) {
     EXPECT_TRUE(has(tune({"show", run}).err, "this is run 1 of 2 in best.jsonl")) << run;
   expect_refusal(
       {"show", "best-M8-N8-K8"},
-      "tune: error: best.jsonl holds no run for M8-N8-K8; tune show best.jsonl --run N shows one of its 2\n");
+      "tune: error: best.jsonl holds no run for M8-N8-K8; this shows one of its 2: tune show best.jsonl --run N\n");
 }
 
 TEST_F(Show, ASimulationHasTheWinnerAndTheIndicesOfTheLastTuning) {

@@ -39,7 +39,7 @@ class TerminalTest : public testing::Test {
     for (const std::string& line : screen.lines()) text += line + "\n";
     std::istringstream rest(without_escapes(raw_.substr(results + 1)));
     for (std::string line; std::getline(rest, line); text += line + "\n")
-      EXPECT_TRUE(line.size() <= columns || has(line, "         tune --yaml ")) << line;
+      EXPECT_TRUE(line.size() <= columns || has(line, " tune ")) << line;
     return text;
   }
 
@@ -266,9 +266,19 @@ TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
     // A command to repeat a failed spec stands in one line, so that it can be copied; so does the place of a journal.
     std::istringstream lines(run.text());
     for (std::string each; std::getline(lines, each);)
-      if (!each.starts_with("         tune ") && !has(each, "/state/tune/")) screen.write(each + "\n");
+      if (!has(each, "    tune ") && !has(each, "/state/tune/")) screen.write(each + "\n");
     EXPECT_EQ(screen.wraps(), 0) << run.text();
   }
+}
+
+TEST_F(TerminalTest, ACommandToCopyIsALineOfItsOwn) {
+  const Words words = {"env", "--option-with-a-name", "-1", "a_file_whose_name_is_as_long_as_the_line"};
+  const std::string command =
+      "tune --tune --param NAME:[1,2] -- env --option-with-a-name -1 a_file_whose_name_is_as_long_as_the_line";
+  InTerminal run(sandbox_, words, 60);
+  EXPECT_EQ(run.code(), 2);
+  EXPECT_TRUE(has(without_escapes(run.text()), " tune:\n    " + command + "\n")) << run.text();
+  EXPECT_TRUE(has(sandbox_.tune(words).err, " tune: " + command + "\n")) << "in one line, to be searched";
 }
 
 TEST_F(TerminalTest, ATerminalMayBeResized) {

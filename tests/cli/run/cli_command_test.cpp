@@ -406,8 +406,9 @@ TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
   refuses({"--tune", "--", "./run.sh"},
           "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is to "
           "stand");
-  refuses({"--tune", "--"},
-          "there is no command behind --; write tune --tune --param LEVEL:[1,9] -- xz -{LEVEL} -k -c FILE");
+  refuses(
+      {"--tune", "--"},
+      "there is no command behind --; write for example: tune --tune --param LEVEL:[1,9] -- xz -{LEVEL} -k -c FILE");
   refuses({"run.yaml", "--tune", "--", "./run.sh"},
           "what stands behind -- is the command to tune, and run.yaml is a tuning file; give one of them (in a tuning "
           "file, run: is the command)");

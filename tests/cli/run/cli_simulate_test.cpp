@@ -472,7 +472,7 @@ TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {
   EXPECT_TRUE(has(chosen.out, "  0.034688  "));
   expect_refusal({"--simulate", list, "--tune", "-m", "16"}, "-m, -n and -k choose a recorded problem together");
   expect_refusal({"--simulate", list, "--tune", "-m", "1", "-n", "1", "-k", "1"},
-                 "holds no run for M1-N1-K1; tune show ");
+                 "holds no run for M1-N1-K1; this shows one of its ");
   expect_refusal({"--simulate", "run.json", "--tune", "-m", "16"}, "change a tuning file's grid; give it with --yaml");
 }
 

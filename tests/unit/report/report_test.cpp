@@ -458,3 +458,5 @@ TEST(Text, ASpecIsCalledAfterWhatVariesInTheGrid) {
 
 }  // namespace
 }  // namespace tune::report::report_test
+  EXPECT_EQ(wrapped("a 'b c' d", 4, 0), (Lines{"a", "'b c'", "d"})) << "what is quoted is to be copied";
+  EXPECT_EQ(wrapped("the 'ends 'it's so' x", 6, 0), (Lines{"the", "'ends 'it's so'", "x"}));
