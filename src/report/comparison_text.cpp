@@ -16,7 +16,7 @@ namespace tune::report {
 namespace {
 
 constexpr std::array<const char*, 6> kTitles = {"spec", "old (ms)", "new (ms)", "ratio", "interval", "verdict"};
-constexpr std::size_t kShortestSpec = 8;
+constexpr std::size_t kNameIndent = 4;
 constexpr double kNoNoise = 1e-9;  // what rounding makes of none
 using Cells = std::array<std::string, kTitles.size()>;
 
@@ -34,9 +34,14 @@ std::string interval_text(const ComparedSpec& row) {
   return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "-";
 }
 
+/// Why the new result has no time; empty: it has one, or that is not known.
+std::string failure_of(const ComparedSpec& row) {
+  return row.now || row.failure.empty() ? "" : first_line(row.failure);
+}
+
 std::string verdict_text(const ComparedSpec& row) {
-  const std::string_view text = to_text(row.change);
-  return row.now || row.failure.empty() ? std::string(text) : fmt::format("{}: {}", text, first_line(row.failure));
+  const std::string failure = failure_of(row);
+  return std::string(to_text(row.change)) + (failure.empty() ? "" : ": ") + failure;
 }
 
 Cells cells_of(const ComparedSpec& row, const ComparedShape& shape) {
@@ -46,11 +51,11 @@ Cells cells_of(const ComparedSpec& row, const ComparedShape& shape) {
 }
 
 /// The rows that are shown, and how many are not.
-std::pair<std::vector<Cells>, std::size_t> rows_of(const ComparedShape& shape, std::size_t top) {
-  std::vector<Cells> rows;
+std::pair<std::vector<const ComparedSpec*>, std::size_t> shown_rows(const ComparedShape& shape, std::size_t top) {
+  std::vector<const ComparedSpec*> rows;
   const std::size_t shown = top == 0 ? shape.specs.size() : std::min(top, shape.specs.size());
-  for (const ComparedSpec& row : shape.best) rows.push_back(cells_of(row, shape));
-  for (std::size_t i = 0; i < shown; ++i) rows.push_back(cells_of(shape.specs[i], shape));
+  for (const ComparedSpec& row : shape.best) rows.push_back(&row);
+  for (std::size_t i = 0; i < shown; ++i) rows.push_back(&shape.specs[i]);
   return {std::move(rows), shape.specs.size() - shown};
 }
 
@@ -106,19 +111,35 @@ std::string run_text(const ComparedRun& run) {
   return line_with_escapes(text);
 }
 
-void add_table(TextPage& page, const std::vector<Cells>& rows, int width) {
+std::vector<GridColumn> columns_for(const std::vector<const ComparedSpec*>& rows, const ComparedShape& shape) {
   std::vector<GridColumn> columns;
   for (std::size_t i = 0; i < kTitles.size(); ++i) {
     GridColumn column{kTitles[i], i == 0 ? std::size_t{1} : std::size_t{2}, {}};
-    for (const Cells& row : rows) column.cells.push_back(row[i]);
+    for (const ComparedSpec* row : rows) column.cells.push_back(cells_of(*row, shape)[i]);
     columns.push_back(std::move(column));
   }
-  const std::size_t needed = grid_width(columns), room = static_cast<std::size_t>(width);
-  if (width > 0 && needed > room) {
-    const std::size_t own = grid_width(std::span(columns).first(1)) - 1, excess = needed - room;
-    for (std::string& cell : columns.front().cells)
-      cell = cut_to(cell, own > excess + kShortestSpec ? own - excess : kShortestSpec);
+  return columns;
+}
+
+/// A name tells specs apart by any of its values, so it has lines of its own where the table is too wide.
+void add_narrow_table(TextPage& page, const std::vector<const ComparedSpec*>& rows, std::vector<GridColumn> columns) {
+  for (std::size_t i = 0; i < rows.size(); ++i) columns.back().cells[i] = to_text(rows[i]->change);
+  const std::vector<std::string> figures = grid_lines(std::span(columns).subspan(1));
+  page.row(figures.front());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::string name = columns.front().cells[i];
+    std::ranges::replace(name, '/', ' ');
+    page.prose(name, kNameIndent);
+    page.row(figures[i + 1]);
+    if (const std::string failure = failure_of(*rows[i]); !failure.empty())
+      page.prose(std::string(kNameIndent, ' ') + failure, kNameIndent);
   }
+}
+
+void add_table(TextPage& page, const std::vector<const ComparedSpec*>& rows, const ComparedShape& shape, int width) {
+  std::vector<GridColumn> columns = columns_for(rows, shape);
+  if (width > 0 && grid_width(columns) > static_cast<std::size_t>(width))
+    return add_narrow_table(page, rows, std::move(columns));
   for (const std::string& line : grid_lines(columns)) page.whole(line);
 }
 
@@ -216,8 +237,8 @@ std::string comparison_text(const RunComparison& comparison, std::size_t top, in
   page.prose("new: " + run_text(comparison.now));
   for (const ComparedShape& shape : comparison.shapes) {
     if (!shape.problem.empty()) page.prose(line_with_escapes(shape.problem));
-    const auto [rows, hidden] = rows_of(shape, top);
-    add_table(page, rows, width);
+    const auto [rows, hidden] = shown_rows(shape, top);
+    add_table(page, rows, shape, width);
     if (hidden > 0) page.prose(fmt::format("({} more: the same command with --top all)", hidden));
     if (!shape.specs.empty()) page.prose(counts_text(shape));
     if (const std::string noise = noise_text(shape); !noise.empty()) page.prose(noise);
@@ -233,9 +254,9 @@ std::string comparison_markdown(const RunComparison& comparison, std::size_t top
   for (const std::string& warning : comparison.warnings) text += "\n> warning: " + markdown(warning) + "\n";
   for (const ComparedShape& shape : comparison.shapes) {
     if (!shape.problem.empty()) text += fmt::format("\n#### {}\n", markdown(shape.problem));
-    const auto [rows, hidden] = rows_of(shape, top);
+    const auto [rows, hidden] = shown_rows(shape, top);
     text += "\n" + fmt::format("| {} |\n|:--|--:|--:|--:|--:|:--|\n", fmt::join(kTitles, " | "));
-    for (const Cells& row : rows) text += markdown_row(row);
+    for (const ComparedSpec* row : rows) text += markdown_row(cells_of(*row, shape));
     text +=
         "\n" + markdown(counts_text(shape)) + (hidden > 0 ? fmt::format(" ({} rows are not shown)\n", hidden) : "\n");
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "report/comparison_text.h"
 #include "report/insights.h"
 #include "report/listing.h"
 #include "report/table.h"
@@ -427,6 +428,31 @@ TEST(Text, KnowsHowWideCharactersAre) {
   EXPECT_EQ(cut_to("größengleich", 9), "größen...");
   EXPECT_EQ(cut_to("行列行列", 7), "行列...");
   EXPECT_EQ(cut_to("行列行列", 3), "行");
+}
+
+TEST(ComparisonText, NamesThatDoNotFitHaveLinesOfTheirOwn) {
+  const auto spec_of = [](std::int64_t last) {
+    return Spec{last, {{"A_PARAMETER_WITH_A_LONG_NAME", std::int64_t{128}}, {"ANOTHER_LONG_NAME", last}}};
+  };
+  ComparedShape shape;
+  shape.varying = {"A_PARAMETER_WITH_A_LONG_NAME", "ANOTHER_LONG_NAME"};
+  ComparedSpec fails, same;
+  fails.entrant.spec = spec_of(2);
+  same.entrant.spec = spec_of(1);
+  fails.before = same.before = same.now = Estimate{1e-3, {}};
+  fails.change = Change::fails;
+  fails.failure = "a text that says at some length why this spec has no time now";
+  shape.specs = {fails, same};
+  const RunComparison comparison{{"old", "k", ""}, {"new", "k", ""}, 0.03, {shape}, {}};
+  const std::string narrow = comparison_text(comparison, 0, 60), wide = comparison_text(comparison, 0, 0);
+  for (const char* name : {"A_PARAMETER_WITH_A_LONG_NAME=128 ANOTHER_LONG_NAME=2\n", "ANOTHER_LONG_NAME=1\n"})
+    EXPECT_TRUE(narrow.find(name) != std::string::npos) << narrow;
+  EXPECT_TRUE(narrow.find("fails now\n    a text that says at some length why this spec has no\n    time now\n") !=
+              std::string::npos)
+      << narrow;
+  EXPECT_TRUE(wide.find(" A_PARAMETER_WITH_A_LONG_NAME=128/ANOTHER_LONG_NAME=1 ") != std::string::npos) << wide;
+  std::istringstream lines(narrow);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
 }
 
 TEST(Text, WrapsAtSpaces) {
