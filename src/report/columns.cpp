@@ -138,6 +138,23 @@ std::vector<Setting> shared_settings(const Summary& summary, const std::vector<R
   return shared;
 }
 
+SpecTable fitted_table(const std::vector<FittedColumn>& columns, std::size_t room, std::vector<Setting> shared) {
+  SpecTable table{fitted(columns, room), std::move(shared)};
+  std::size_t next = 0;
+  for (const FittedColumn& column : columns) {
+    const std::string& title = column.grid.title;
+    const std::string shown = next < table.columns.size() ? table.columns[next].title : "";
+    const std::string begin = shown.substr(0, shown.find("..."));
+    const bool is_cut = column.names && shown != title && !begin.empty() && title.starts_with(begin);
+    if (is_cut) table.full_title = title;
+    if (is_cut || shown == title)
+      ++next;
+    else
+      table.left_out.push_back(title);
+  }
+  return table;
+}
+
 }  // namespace
 
 OptionalColumns needed_columns(const std::vector<Row>& rows) {
@@ -148,8 +165,15 @@ OptionalColumns needed_columns(const std::vector<Row>& rows) {
   return {std::ranges::any_of(rows, has_other_state), std::ranges::any_of(rows, has_note)};
 }
 
-std::string shared_text(const SpecTable& table) {
-  return table.shared.empty() ? "" : "all specs shown have " + line_with_escapes(to_text(table.shared)) + "\n";
+std::string lacks_text(const SpecTable& table) {
+  std::string text;
+  if (!table.shared.empty()) text += "all specs shown have " + line_with_escapes(to_text(table.shared)) + "\n";
+  if (!table.full_title.empty()) text += "names: " + line_with_escapes(table.full_title) + "\n";
+  if (!table.left_out.empty())
+    text += fmt::format("no room for {}; a wider terminal, or | cat, shows {}\n",
+                        line_with_escapes(fmt::format("{}", fmt::join(table.left_out, ", "))),
+                        table.left_out.size() == 1 ? "it" : "them");
+  return text;
 }
 
 SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, OptionalColumns optional) {
@@ -159,13 +183,13 @@ SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, Optio
     columns = Columns(summary, rows, optional, form, summary.varying).make();
     if (room == 0 || width_of_table(columns) <= room) break;
   }
-  if (room == 0 || fits_with_cut_title(columns, room)) return {fitted(std::move(columns), room), {}};
+  if (room == 0 || fits_with_cut_title(columns, room)) return fitted_table(std::move(columns), room, {});
   std::vector<Setting> shared = shared_settings(summary, rows);
   std::vector<std::string> others = summary.varying;
   std::erase_if(
       others, [&](const std::string& name) { return std::ranges::find(shared, name, &Setting::name) != shared.end(); });
   if (!shared.empty()) columns = Columns(summary, rows, optional, std::end(kForms)[-1], others).make();
-  return {fitted(std::move(columns), room), std::move(shared)};
+  return fitted_table(std::move(columns), room, std::move(shared));
 }
 
 }  // namespace tune::report

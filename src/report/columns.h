@@ -14,14 +14,16 @@ struct OptionalColumns {
 /// What these rows need.
 OptionalColumns needed_columns(const std::vector<Row>& rows);
 
-/// A table. If the names of its specs leave out what all of them have, `shared` has it.
+/// A table, and what it lacks to fit the terminal.
 struct SpecTable {
   std::vector<GridColumn> columns;
-  std::vector<Setting> shared;
+  std::vector<Setting> shared = {};        ///< all specs have it, and their names leave it out
+  std::string full_title = {};             ///< `BM/BN/BK`, where the title above the names is cut
+  std::vector<std::string> left_out = {};  ///< the titles of the columns that do not fit
 };
 
-/// `all specs shown have BK=64 $GROUP=8`; empty if the names leave nothing out.
-std::string shared_text(const SpecTable& table);
+/// A line for each of these: `all specs shown have BK=64 $GROUP=8`, `name: BM/BN/BK`, `no room for +- %, note; ...`.
+std::string lacks_text(const SpecTable& table);
 
 /// The table with these rows.
 ///

@@ -8,7 +8,7 @@
 namespace tune::report {
 namespace {
 
-constexpr std::size_t kShortestName = 4;
+constexpr std::size_t kShortestName = 4, kLongestWord = 12;
 
 std::vector<GridColumn> grid_of(const std::vector<FittedColumn>& columns) {
   std::vector<GridColumn> grid;
@@ -26,13 +26,18 @@ bool drop_last(std::vector<FittedColumn>& columns, int step) {
   return true;
 }
 
+/// How much of the title above the names stays: the first parameter.
+std::size_t least_title(const std::string& title) {
+  return std::clamp(width_of(title.substr(0, title.find('/'))), kShortestName, kLongestWord);
+}
+
 /// Gives the names this title, or as much of it as fits, but leaves it as wide as they are.
 void fit_title(std::vector<FittedColumn>& columns, const std::string& title, std::size_t room) {
   GridColumn& names = names_column(columns)->grid;
   names.title = title;
   const std::size_t width = width_of_table(columns), own = width_of(title);
   if (width <= room) return;
-  std::size_t widest = kShortestName;
+  std::size_t widest = least_title(title);
   for (const std::string& cell : names.cells) widest = std::max(widest, width_of(cell));
   names.title = cut_to(title, std::max(own - std::min(own, width - room), widest));
 }
@@ -53,7 +58,8 @@ void cut_names(std::vector<FittedColumn>& columns, std::size_t room) {
 std::size_t width_of_table(const std::vector<FittedColumn>& columns) { return grid_width(grid_of(columns)); }
 
 bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room) {
-  names_column(columns)->grid.title.clear();
+  std::string& title = names_column(columns)->grid.title;
+  title = cut_to(title, least_title(title));
   return width_of_table(columns) <= room;
 }
 

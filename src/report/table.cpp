@@ -76,7 +76,7 @@ std::size_t add_table(TextPage& page, const Summary& summary) {
   const std::vector<std::string> lines = grid_lines(table.columns);
   page.row(lines.front());
   for (std::size_t i = 0; i < rows.size(); ++i) page.row(lines[i + 1], style_of(rows[i]));
-  page.prose(shared_text(table));
+  page.prose(lacks_text(table));
   if (hidden > 0) page.prose(hidden_text(hidden, summary));
   page.prose(legend(summary, rows, table.columns));
   return hidden;

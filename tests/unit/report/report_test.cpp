@@ -455,12 +455,28 @@ TEST(ComparisonText, NamesThatDoNotFitHaveLinesOfTheirOwn) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60u) << line;
 }
 
+TEST(Report, WhatATableHasNoRoomForIsNamed) {
+  std::vector<Trial> trials = three_trials();
+  for (Trial& trial : trials) std::get<Measurement>(trial.outcome).metrics = {{"hits", 3}, {"misses", 4}};
+  Summary summary = summary_of(trials);
+  summary.columns = {measured_column("hits"), measured_column("misses")};
+  summary.width = 40;
+  EXPECT_TRUE(result_text(summary).find(
+                  "\nnames: BM/NUM_STAGES\nno room for misses; a wider terminal, or\n  | cat, shows it\n") !=
+              std::string::npos)
+      << result_text(summary);
+  summary.width = 0;
+  EXPECT_TRUE(result_text(summary).find("no room") == std::string::npos);
+}
+
 TEST(Text, WrapsAtSpaces) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(wrapped("one two three", 20, 2), Lines{"one two three"});
   EXPECT_EQ(wrapped("one two three", 9, 2), (Lines{"one two", "  three"}));
   EXPECT_EQ(wrapped("  a longword b", 6, 4), (Lines{"  a", "    longword", "    b"}));
   EXPECT_EQ(wrapped("", 6, 4), Lines{""});
+  EXPECT_EQ(wrapped("a 'b c' d", 4, 0), (Lines{"a", "'b c'", "d"})) << "what is quoted is to be copied";
+  EXPECT_EQ(wrapped("the 'ends 'it's so' x", 6, 0), (Lines{"the", "'ends 'it's so'", "x"}));
 }
 
 TEST(Text, ShowsFourSignificantDigits) {
@@ -484,5 +500,3 @@ TEST(Text, ASpecIsCalledAfterWhatVariesInTheGrid) {
 
 }  // namespace
 }  // namespace tune::report::report_test
-  EXPECT_EQ(wrapped("a 'b c' d", 4, 0), (Lines{"a", "'b c'", "d"})) << "what is quoted is to be copied";
-  EXPECT_EQ(wrapped("the 'ends 'it's so' x", 6, 0), (Lines{"the", "'ends 'it's so'", "x"}));
