@@ -244,9 +244,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   ComparedShape& shape = comparison.shapes.front();
   const auto again = outcome.finals ? timed_again(*outcome.finals, shape.best.front(), label) : std::nullopt;
   if (again) {
-    shape.best.front().entrant.kind = Entrant::Kind::baseline;
-    shape.best.front().entrant.name = "best, by the recorded time";
-    shape.best.insert(shape.best.begin(), *again);
+    shape.best = {*again};
     shape.specs.clear();
   } else {
     warn_of_statistics(comparison);

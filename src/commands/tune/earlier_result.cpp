@@ -32,6 +32,7 @@ std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Devi
 }
 
 void print_comparison(const RunComparison& comparison) {
+  if (comparison.shapes.front().best.front().paired) return;
   platform::print(report::comparison_text(comparison, kComparedSpecs, platform::terminal_columns(STDOUT_FILENO)));
 }
 
