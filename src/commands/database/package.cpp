@@ -32,12 +32,16 @@ struct PackageOptions {
   SelectionOptions selection;
   StoreOptions store;
   bool partial = false;
+  bool other_sizes = true;  ///< the tuning file has the constraints that say which sizes a result is for
 };
 
 void bind(cli::Command& command, PackageOptions& options) {
-  command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
-  command.several("--yaml", options.yaml, "FILE", "The tuning file that its results are from")
+  command.path("DB", options.database, "FILE", "The database, or the best YAML of a tuning")
       .required()
+      .files(kYamlFiles);
+  command
+      .several("--yaml", options.yaml, "FILE",
+               "The tuning file that its results are from (default: the best YAML, for its size alone)")
       .files(kYamlFiles);
   command.path("--output,-o", options.output, "DIR", "The folder to write; its name is that of the package").required();
   bind_selection(command, options.selection, kTheOnlyDevice);
@@ -86,7 +90,7 @@ class Packer {
         database_(&database),
         workers_(find_workers()),
         group_(&packaged_group(database, options, workers_)),
-        serves_other_sizes_(database::launches_are_known(database, *group_)),
+        serves_other_sizes_(options.other_sizes && database::launches_are_known(database, *group_)),
         backend_(backend_of(*group_)),
         folder_((fs::absolute(options.output) / "").lexically_normal().parent_path()) {}
 
@@ -99,7 +103,11 @@ class Packer {
     const package::Package package =
         package_of(folder_.filename().string(), *database_, *group_, plan, candidates, serves_other_sizes_);
     write(package::files_of(package));
-    if (!serves_other_sizes_)
+    if (!options_->other_sizes)
+      print_wrapped(
+          "note: the package is for this size alone; --yaml FILE, the tuning file, says by its constraints "
+          "which others the result is for");
+    else if (!serves_other_sizes_)
       print_wrapped(
           "note: the package is for these sizes on this device alone, because results have no code:, the hash of how "
           "they were launched; to have it, " +
@@ -145,7 +153,8 @@ class Packer {
       else
         for (const std::string& each : sizes) all += fmt::format("{}: {}\n", each, reason);
     }
-    const std::string advice = changed ? how_to_time_again() : "tune these sizes again";
+    const bool can_retime = changed && database::is_database(options_->database);
+    const std::string advice = can_retime ? how_to_time_again() : "tune these sizes again";
     if (left == 0) throw Error(ExitCode::none_valid, all + "nothing is left to be packaged; " + advice);
     if (!options_->partial) throw Error(ExitCode::none_valid, all + "leave these out with --partial, or " + advice);
     print_wrapped("note: left out: " + line_with_escapes(all));
@@ -195,12 +204,26 @@ class Packer {
   fs::path folder_;
 };
 
-ExitCode pack(const PackageOptions& options) try {
+/// A best YAML is a tuning file, too.
+PackageOptions with_tuning_file(PackageOptions options) {
+  if (!options.yaml.empty()) return options;
+  if (database::is_database(options.database))
+    throw Error(ExitCode::bad_input, options.database.string() +
+                                         ": a database does not say where the kernels of its results are; name their "
+                                         "tuning file with --yaml FILE");
+  options.yaml = {options.database};
+  options.other_sizes = false;
+  return options;
+}
+
+ExitCode pack(const PackageOptions& given) try {
+  const PackageOptions options = with_tuning_file(given);
   const database::Database database = database::read_database(options.database);
   Packer(options, database).pack();
   return ExitCode::ok;
 } catch (const package::NotPackaged& error) {
-  throw Error(ExitCode::bad_input, fmt::format("{}: {}", options.yaml.front().string(), error.what()));
+  const std::filesystem::path& yaml = given.yaml.empty() ? given.database : given.yaml.front();
+  throw Error(ExitCode::bad_input, fmt::format("{}: {}", yaml.string(), error.what()));
 } catch (const fs::filesystem_error& error) {
   throw Error(ExitCode::environment,
               fmt::format("cannot write {}: {}", error.path1().string(), error.code().message()));
