@@ -34,6 +34,12 @@ bool has_pairs(const Node& written) {
          std::ranges::all_of(values->items, is_scalar_pair);
 }
 
+/// The value of the parameter, run-time or not; null if there is none.
+const Node* value_in(const Node& mapping, const std::string& name) {
+  const Node* value = mapping.find(name);
+  return value != nullptr ? value : mapping.find("$" + name);
+}
+
 /// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
 void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
   for (Entry& entry : mapping.entries) {
@@ -56,6 +62,7 @@ class Overrider {
   /// --param: the parameter must be declared, unless none is.
   void replace_parameter(const Entry& entry, const std::string& text) {
     const std::string name = bare(entry.key.text);
+    if (chooses_alternatives(name, entry.value)) return;
     if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
     if (name == kFileParameter && lists_files()) return set_parameter(name, entry.value);
     if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
@@ -167,6 +174,31 @@ class Overrider {
 
   /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
   /// value.
+  /// A parameter that has one value in each mapping of a union names them, and what is given chooses among them.
+  /// Returns false, and leaves all as it is, if that is not so, or a given value is in none.
+  bool chooses_alternatives(const std::string& name, const Node& given) {
+    const std::vector<Node*> mappings = parameter_mappings(*root_);
+    const std::vector<const Node*> values = as_list(given);
+    const auto is_given = [&](const Node& mapping) {
+      const Node* own = value_in(mapping, name);
+      return std::ranges::any_of(values, [&](const Node* value) { return own->text == value->text; });
+    };
+    const auto has_one = [&](const Node* mapping) {
+      const Node* own = value_in(*mapping, name);
+      return own != nullptr && own->is_scalar();
+    };
+    const auto is_known = [&](const Node* value) {
+      return value->is_scalar() && std::ranges::any_of(mappings, [&](const Node* mapping) {
+               return value_in(*mapping, name)->text == value->text;
+             });
+    };
+    if (mappings.size() < 2 || values.empty() || !std::ranges::all_of(mappings, has_one) ||
+        !std::ranges::all_of(values, is_known))
+      return false;
+    std::erase_if(root_->find("params")->items, [&](const Node& mapping) { return !is_given(mapping); });
+    return true;
+  }
+
   void apply_parameters(const Shape& shape) {
     const std::vector<Node*> mappings = parameter_mappings(*root_);
     if (mappings.size() > 1 && std::ranges::any_of(mappings, [&](Node* node) { return has_values(*node, shape); }))
@@ -214,9 +246,8 @@ class Overrider {
   }
 
   bool has_parameter(const std::string& name) {
-    return std::ranges::any_of(parameter_mappings(*root_), [&](const Node* mapping) {
-      return mapping->find(name) != nullptr || mapping->find("$" + name) != nullptr;
-    });
+    return std::ranges::any_of(parameter_mappings(*root_),
+                               [&](const Node* mapping) { return value_in(*mapping, name) != nullptr; });
   }
 
   /// What the file calls a parameter of tune_gemm, whether in capitals or not; empty: it has none.

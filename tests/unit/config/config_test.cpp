@@ -686,6 +686,21 @@ TEST_F(Config, ParamOptionsReplaceAndAdd) {
   EXPECT_TRUE(parameter(plan, "NEW").run_time);
 }
 
+TEST_F(Config, AParamOptionChoosesAmongTheMappingsThatAParameterNames) {
+  const auto with = [&](const std::string& params, const std::string& option) {
+    config::LoadOptions options = without_kernel_file();
+    options.params = {option};
+    return load(program_file(params), options);
+  };
+  const std::string two = "[{KERNEL: a, X: [1, 2]}, {KERNEL: b, X: [2, 3, 4]}]";
+  EXPECT_EQ(with(two, "KERNEL:a").space.product_size(), 2);
+  EXPECT_EQ(values(with(two, "KERNEL:b"), "X"), "2 3 4");
+  EXPECT_EQ(with(two, "KERNEL:[a, b]").space.product_size(), 5);
+  EXPECT_EQ(with(two, "KERNEL:c").space.product_size(), 5) << "a new name has the points of both";
+  EXPECT_EQ(with(two, "X:7").space.product_size(), 2);
+  EXPECT_EQ(with("[{A: [1, 2], B: 1}, {A: 3, B: [1, 2]}]", "A:5").space.product_size(), 2) << "each point once";
+}
+
 TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
   config::LoadOptions options = without_kernel_file();
   options.m = 512;
