@@ -62,6 +62,14 @@ Groups failures_in(std::span<const Trial> trials) {
   return failed;
 }
 
+Groups pruned_in(std::span<const Trial> trials) {
+  Groups pruned;
+  for (const Trial& trial : trials)
+    if (const auto* after_build = std::get_if<PrunedAfterBuild>(&trial.outcome))
+      pruned.add(after_build->reason, after_build->reason, "", trial.spec.mesh_idx);
+  return pruned;
+}
+
 std::string count_line(std::int64_t count, std::string_view reason) {
   return fmt::format("{:7}  {}\n", count, printable(reason));
 }
@@ -111,12 +119,15 @@ std::string pruned_text(std::span<const GridScan::Pruned> pruned) {
 }
 
 std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs) {
-  Groups pruned;
-  for (const Trial& trial : trials)
-    if (const auto* after_build = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      pruned.add(after_build->reason, after_build->reason, "", trial.spec.mesh_idx);
-  return groups_text("pruned after the build", pruned, command) +
+  return groups_text("pruned after the build", pruned_in(trials), command) +
          groups_text("failed", failures_in(trials), command, logs);
+}
+
+bool any_lost_alike(std::span<const Trial> trials) {
+  const auto has_several = [](const Groups& groups) {
+    return std::ranges::any_of(groups.sorted(), [](const Group& group) { return group.count > 1; });
+  };
+  return has_several(pruned_in(trials)) || has_several(failures_in(trials));
 }
 
 std::vector<const Trial*> first_failures(std::span<const Trial> trials) {

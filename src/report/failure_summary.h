@@ -21,6 +21,8 @@ using Logs = std::map<std::int64_t, std::string>;
 /// with the reason, the detail and the log of its first spec and the command that runs that one again. Empty if there
 /// are none.
 std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs = {});
+/// Whether specs of these were lost for the same cause, so that losses_text does not name all of them.
+bool any_lost_alike(std::span<const Trial> trials);
 /// The first spec of each of these groups of failures.
 std::vector<const Trial*> first_failures(std::span<const Trial> trials);
 

@@ -67,6 +67,7 @@ struct Summary {
   std::vector<GridScan::Pruned> pruned;            ///< before the build
   std::string best_command;                        ///< the line of the best spec, where a command is tuned
   Logs logs;                                       ///< of failed builds
+  std::string run;                                 ///< the argument of tune show; empty: it cannot show this run
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;

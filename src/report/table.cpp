@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/command.h"
 #include "model/values/escaped_text.h"
 #include "report/columns.h"
 #include "report/failure_summary.h"
@@ -125,6 +126,8 @@ void add_losses(TextPage& page, const Summary& summary) {
   if (losses.empty()) return;
   page.rule();
   page.losses(losses);
+  if (!summary.run.empty() && any_lost_alike(summary.trials))
+    page.whole(fmt::format("each of them: {}", typed_line({"tune", "show", summary.run, "--failed"})));
 }
 
 }  // namespace

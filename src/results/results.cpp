@@ -36,6 +36,9 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.top = rules_.top;
   summary_.time = rules_.time;
   summary_.all_in = rules_.csv.string();
+  summary_.run = rules_.journal.extension() == ".jsonl"
+                     ? (rules_.journal.parent_path() / rules_.journal.stem()).string()
+                     : rules_.journal.string();
   summary_.width = rules_.width;
   summary_.colors = rules_.colors;
   summary_.specs = outcome.specs;

@@ -30,8 +30,9 @@ struct ResultsRules {
   int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
   bool colors = false;
   Demands demands = {};
-  bool judged = false;     ///< the text begins with a verdict
-  std::string label = {};  ///< of one of several tunings: its sizes and model
+  bool judged = false;                 ///< the text begins with a verdict
+  std::string label = {};              ///< of one of several tunings: its sizes and model
+  std::filesystem::path journal = {};  ///< empty: tune show does not find this run in one
 };
 
 /// Ranks what a run found and presents it: the table, the CSV file, the best YAML.

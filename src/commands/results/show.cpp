@@ -162,6 +162,8 @@ ExitCode show(const ShowOptions& options) {
   rules.command = shown.command;
   rules.tuned = shown.tuned;
   rules.time = shown.time;
+  const auto& run = recording.run;
+  if (run && run->begin.shape.empty() && run->number == run->count) rules.journal = file;
   const Objective objective(shown.loaded.plan);
   const results::Results results(rules, shown.loaded, objective, shown.outcome);
   report::Summary summary = results.summary();

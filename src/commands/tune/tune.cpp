@@ -126,7 +126,10 @@ void begin(EstimateNotice& estimate, const TuneOptions& options, const Target& t
 results::ResultsRules how_shown(const TuneOptions& options, const Target& target,
                                 const exec::RequestFactory& requests) {
   results::ResultsRules shown = results_rules(options, target.job, target.outputs.csv);
-  if (options.makes_several()) shown.label = target.job.label();
+  if (options.makes_several())
+    shown.label = target.job.label();
+  else
+    shown.journal = target.outputs.journal;
   shown.compiler = requests.hello().compiler;
   shown.vendor_library = requests.hello().vendor_library;
   shown.source_hash = requests.source_hash();

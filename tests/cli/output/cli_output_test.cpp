@@ -328,7 +328,8 @@ TEST_F(Output, BadResultsOfProgramsAreGroupedByReason) {
   sandbox_.write_script("{SAYS: [result, wrong, two, nothing, garbage, zero, dies, crashes], T: [1, 2]}");
   const Result result = tune({"bench.yaml", "--tune"});
   EXPECT_TRUE(has(result.out, "\n2 of 16 measured\n"));
-  EXPECT_EQ(result.out.substr(result.out.find("failed: ")),
+  const std::size_t begin = result.out.find("failed: "), end = result.out.find("each of them: tune show ");
+  EXPECT_EQ(result.out.substr(begin, end - begin),
             "failed: 14\n"
             "      2  check, reported: the program says that its result is wrong\n"
             "         tune --yaml bench.yaml --spec 2\n"

@@ -105,6 +105,17 @@ TEST_F(FirstUse, AValidSpecIsOneThatNoConstraintPrunes) {
   EXPECT_TRUE(has(tune({"bench.yaml", "--tune", "--no-finals"}).out, "Number of valid specs: 4\n2 of 4 measured\n"));
 }
 
+TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
+  sandbox_.write_script("{T: [1, 2, 3], SAYS: [plain, dies]}");
+  const Result result = tune({"bench.yaml", "--tune", "--no-finals", "--output", "out"});
+  EXPECT_TRUE(has(result.out, "\neach of them: tune show out --failed\n")) << result.out;
+  EXPECT_EQ(tune({"show", "out"}).out, result.out);
+  const Result listed = tune({"show", "out", "--failed"});
+  EXPECT_TRUE(has(listed.out, "failed: 3 of 6\n")) << listed.out << listed.err;
+  sandbox_.write_script("{T: [1, 2], SAYS: plain}");
+  EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--output", "well"}).out, "each of them"));
+}
+
 TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
   sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparms: {T: [1, 2]}\n");
   EXPECT_EQ(tune({"bench.yaml"}).err,
