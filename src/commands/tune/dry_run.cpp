@@ -7,6 +7,7 @@
 #include "commands/tune/modes.h"
 #include "commands/tune/predicted_specs.h"
 #include "commands/tune/settings.h"
+#include "commands/tune/source_check.h"
 #include "exec/request/spec_launches.h"
 #include "model/constraints/spec_sample.h"
 #include "model/program.h"
@@ -100,6 +101,8 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
     if (!fs::is_regular_file(file, ignored))
       texts.push_back(
           fmt::format("{}: there is no file {}, which a run needs", plan.yaml.filename().string(), file.string()));
+  const std::vector<std::string> misfits = misfits_of_source(plan);
+  texts.insert(texts.end(), misfits.begin(), misfits.end());
   return texts;
 }
 

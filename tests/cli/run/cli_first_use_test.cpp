@@ -116,6 +116,28 @@ TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
   EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--output", "well"}).out, "each of them"));
 }
 
+TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
+  sandbox_.write("k.cpp",
+                 "extern \"C\" void twice(const float* x, float* y, int n, int step) {\n"
+                 "  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n");
+  const auto said = [&](const std::string& args, const std::string& reference) {
+    sandbox_.write(
+        "k.yaml",
+        "name: k\nfile: k.cpp\nkernel: twice\nproblem:\n  custom:\n    sizes: {n: 8}\n    buffers:\n"
+        "      - {name: x, type: f32, count: n, role: in}\n      - {name: y, type: f32, count: n, role: out}\n"
+        "    reference: {kernel: " +
+            reference + ", args: [x, y, n, 1]}\nparams: {A: 1}\nlaunch: {args: " + args + "}\n");
+    const Result result = tune({"k.yaml", "--dry-run"});
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.err;
+  };
+  EXPECT_FALSE(has(said("[x, y, n, 1]", "twice"), "warning"));
+  EXPECT_TRUE(
+      has(said("[x, y, n]", "twice"), "warning: k.yaml: launch: args has 3, and 'twice' takes 4: x, y, n, step\n"));
+  EXPECT_TRUE(has(said("[x, y, n, 1]", "once"),
+                  "warning: k.yaml: there is no function 'once' in k.cpp, which reference names\n"));
+}
+
 TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
   sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparms: {T: [1, 2]}\n");
   EXPECT_EQ(tune({"bench.yaml"}).err,
