@@ -55,6 +55,18 @@ void print_wrapped(std::string_view text) { print_on_stderr(text, "", "  "); }
 
 void print_error(std::string_view text) { print_on_stderr(text, "tune: error: ", "tune: error: "); }
 
+std::string kept_text(const std::filesystem::path& folder, std::span<const std::int64_t> specs) {
+  std::string first;
+  std::size_t count = 0;
+  for (const std::int64_t mesh_idx : specs) {
+    std::error_code ignored;
+    const std::string of_spec = (folder / std::to_string(mesh_idx)).string();
+    if (std::filesystem::exists(of_spec, ignored) && count++ == 0) first = line_with_escapes(of_spec);
+  }
+  if (count == 0) return "kept: nothing, because no spec failed\n";
+  return count == 1 ? fmt::format("kept: {}\n", first) : fmt::format("kept: {} folders such as {}\n", count, first);
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
   auto size = static_cast<double>(bytes);

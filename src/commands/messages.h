@@ -19,6 +19,8 @@ void print_wrapped(std::string_view text);
 void print_warnings(std::span<const std::string> texts);
 /// The same for each line, which is a problem of its own unless it is a command, as `tune: error: ...`.
 void print_error(std::string_view text);
+/// What --keep has left in a folder of these specs.
+std::string kept_text(const std::filesystem::path& folder, std::span<const std::int64_t> specs);
 /// `1.5 MiB`
 std::string bytes_text(std::int64_t bytes);
 /// `2026-11-22 10:44 UTC`

@@ -57,6 +57,9 @@ void print(const TuneOptions& options, const Target& target, const results::Tuni
   }
   if (!options.terminal.quiet) page.losses(report::pruned_text(outcome.pruned));
   page.losses(report::losses_text(lost, reproducing_command(options, target.job), logs));
+  std::vector<std::int64_t> specs;
+  for (const report::BuildRow& row : rows) specs.push_back(row.spec.mesh_idx);
+  if (!options.measure.keep.empty()) page.prose(kept_text(options.measure.keep, specs));
   page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
   platform::print_escaped(page.text());
 }

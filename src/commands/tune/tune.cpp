@@ -18,6 +18,7 @@
 #include "exec/process/stage_times.h"
 #include "page/live_page.h"
 #include "page/report_data.h"
+#include "platform/files/streams.h"
 #include "recording/earlier_runs.h"
 #include "tuning/artifact_copy.h"
 #include "tuning/finals_stage.h"
@@ -147,6 +148,13 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
 } catch (const Error&) {
 }
 
+void print_kept(const std::filesystem::path& folder, const results::TuningOutcome& outcome) {
+  std::vector<std::int64_t> failed;
+  for (const Trial& trial : outcome.trials)
+    if (trial.failure() != nullptr) failed.push_back(trial.spec.mesh_idx);
+  platform::print(kept_text(folder, failed));
+}
+
 /// Decides among the trials: with --tune in finals.
 void decide(const tuning::FinalsStage::Parts& parts, const TuneOptions& options, const Target& target,
             const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
@@ -167,6 +175,7 @@ void finish(const TuneOptions& options, const Target& target, const results::Res
   if (!options.makes_several()) journal.note_complete();
   if (options.artifact && results.any())
     tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
+  if (!target.job.silent && !options.measure.keep.empty()) print_kept(options.measure.keep, outcome);
   if (!target.job.quiet) print_usage(measuring.started(), target, outcome);
 }
 

@@ -75,7 +75,12 @@ TEST_F(Build, TheLogIsTheKeptOneWhereThereIsOne) {
   sandbox_.write_gemm("", "#if BM == 2\n#error two\n#endif\n");
   const Result result = sandbox_.tune({"gemm.yaml", "--keep", "kept"});
   EXPECT_TRUE(has(result.out, "         log: kept/1/log.txt\n")) << result.out;
+  EXPECT_TRUE(has(result.out, "\nkept: 4 folders such as kept/")) << result.out;
   EXPECT_TRUE(has(named_log(result.out), "#error two"));
+  EXPECT_TRUE(has(sandbox_.tune({"gemm.yaml", "--keep", "kept", "--spec", "1"}).out, "\nkept: kept/1\n"));
+  sandbox_.write_gemm();
+  EXPECT_TRUE(has(sandbox_.tune({"gemm.yaml", "--keep", "none", "--spec", "0"}).out,
+                  "\nkept: nothing, because no spec failed\n"));
 }
 
 TEST_F(Build, ALaterRunThatOnlyKnowsTheFailureNamesTheSameLog) {
@@ -106,7 +111,8 @@ TEST_F(Build, BuildOnlyListsWhatItBuilt) {
 
 TEST_F(Build, BuildOnlyKeepsWhatWasBuilt) {
   sandbox_.write_gemm("", "#if BM == 2\n#error two\n#endif\n");
-  sandbox_.tune({"gemm.yaml", "--build-only", "--keep", "kept", "--max-evals", "2"});
+  const Result result = sandbox_.tune({"gemm.yaml", "--build-only", "--keep", "kept", "--max-evals", "2"});
+  EXPECT_TRUE(has(result.out, "kept: 2 folders such as kept/0\n")) << result.out;
   EXPECT_TRUE(has(sandbox_.read("kept/0/kernel.so"), "ELF"));
   EXPECT_EQ(sandbox_.read("kept/0/gemm.cpp"), sandbox_.read("gemm.cpp"));
   EXPECT_TRUE(has(sandbox_.read("kept/1/log.txt"), "#error two"));
