@@ -59,20 +59,29 @@ double rounds_held(const FinalsState& finals) {
   return finals.round == 0 ? 0 : (finals.round - 1.0) / std::max(finals.most_rounds, 1);
 }
 
-/// Finals end when their time is up or when all rounds are held, if they do not end before.
-double left_of(const FinalsState& finals, Progress::Time now) {
+/// Finals end when their time is up or when all rounds are held, if they do not end before. `told`: when they were so.
+double left_of(const FinalsState& finals, Progress::Time told, Progress::Time now) {
   const double in_time = seconds_until(finals.end, now), held = rounds_held(finals);
-  return held > 0 ? std::min(in_time, Seconds(now - finals.begin).count() * (1 / held - 1)) : in_time;
+  if (held == 0) return in_time;
+  const Seconds all = Seconds(told - finals.begin) / held;
+  return std::clamp((all - Seconds(now - finals.begin)).count(), 0.0, in_time);
 }
 
 }  // namespace
 
 Progress::Progress(std::ostream& out, ProgressStyle style, std::optional<std::int64_t> total, Time start,
                    RunLimits limits)
-    : out_(out), style_(std::move(style)), total_(total), start_(start), limits_(limits), last_output_(start) {}
+    : out_(out),
+      style_(std::move(style)),
+      total_(total),
+      start_(start),
+      limits_(limits),
+      last_output_(start),
+      last_done_(start) {}
 
 void Progress::tell(const Trial& trial, bool best, Time now, std::string_view figure) {
   ++done_;
+  last_done_ = now;
   measured_seconds_ += trial.measure_seconds;
   if (trial.recorded) ++recorded_;
   if (const Failure* failure = trial.failure()) ++failed_[kind_of(*failure)];
@@ -101,6 +110,7 @@ void Progress::set_activity(Activity activity, Time now) {
 
 void Progress::set_finals(FinalsState finals, Time now) {
   finals_ = finals;
+  finals_told_ = now;
   tick(now);
 }
 
@@ -180,8 +190,12 @@ std::optional<double> Progress::rate(Time now) const {
 
 std::optional<double> Progress::sweep_left(Time now) const {
   std::optional<double> seconds;
-  if (const auto per_second = rate(now); total_ && per_second)
-    seconds = static_cast<double>(std::max<std::int64_t>(*total_ - done_, 0)) / *per_second;
+  if (const auto per_second = rate(now); total_ && per_second) {
+    // The next spec is as far on as the time since the last one says, but not done.
+    const auto to_come = static_cast<double>(*total_ - done_), done_here = static_cast<double>(done_ - recorded_);
+    const double at_last = to_come * Seconds(last_done_ - start_).count() / done_here;
+    seconds = std::max({at_last - Seconds(now - last_done_).count(), (to_come - 1) / *per_second, 0.0});
+  }
   if (!limits_.sweep) return seconds;
   const double left = seconds_until(*limits_.sweep, now);
   return std::min(seconds.value_or(left), left);
@@ -195,7 +209,7 @@ double Progress::finals_to_come(double sweep_left, Time now) const {
 }
 
 std::optional<double> Progress::seconds_left(Time now) const {
-  if (finals_) return left_of(*finals_, now);
+  if (finals_) return left_of(*finals_, finals_told_, now);
   const auto sweep = sweep_left(now);
   if (!sweep) return std::nullopt;
   const double seconds = *sweep + finals_to_come(*sweep, now);

@@ -87,9 +87,11 @@ class Progress {
   Time start_;
   RunLimits limits_;
   Time last_output_;
+  Time last_done_;                  ///< when a spec was
   std::vector<std::size_t> drawn_;  ///< the widths of the lines on the terminal
   Activity activity_;
   std::optional<FinalsState> finals_;
+  Time finals_told_;  ///< when
   std::int64_t done_ = 0;
   std::int64_t recorded_ = 0;
   double measured_seconds_ = 0;

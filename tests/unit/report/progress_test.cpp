@@ -55,7 +55,24 @@ TEST(Progress, PrintsAPlainLineEveryTenSecondsAtMost) {
   EXPECT_EQ(out.str(), "3/72 | 18.0/min | best 1.000 ms (7), 0:00 ago | measuring 7 | ETA 3:50\n");
   progress.tick(kStart + seconds(20));
   EXPECT_EQ(out.str().substr(out.str().find('\n') + 1),
-            "4/72 | 12.0/min | best 0.9000 ms (8), 0:09 ago | measuring 8 | ETA 5:40\n");
+            "4/72 | 12.0/min | best 0.9000 ms (8), 0:09 ago | measuring 8 | ETA 5:35\n");
+}
+
+TEST(Progress, TheEtaCountsDownWhileASpecOrARoundIsAwaited) {
+  std::ostringstream out;
+  Progress progress(out, kPlain, 8, kStart);
+  for (const int spec : {1, 2, 3, 4}) progress.tell(measured(spec, 1e-3), false, kStart + seconds(10 * spec));
+  out.str("");
+  progress.tick(kStart + seconds(50));
+  progress.tick(kStart + seconds(60));
+  const Progress::Time begin = kStart + seconds(60);
+  progress.set_finals({3, 11, 2, 2, begin, begin + seconds(1000)}, begin + seconds(20));
+  progress.tick(begin + seconds(30));
+  progress.tick(begin + seconds(200));
+  std::vector<std::string> etas;
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) etas.push_back(line.substr(line.find("ETA ")));
+  EXPECT_EQ(etas, (std::vector<std::string>{"ETA 0:38", "ETA 0:45", "ETA 1:30", "ETA 1:20", "ETA 0:00"}));
 }
 
 TEST(Progress, SaysWhichSpecIsTheBest) {
@@ -185,7 +202,7 @@ TEST(Progress, CountsOnlyThisRunsWorkForRateAndEta) {
   for (int i = 0; i < 100; ++i) progress.tell(recorded, i == 0, kStart);
   for (int i = 0; i < 4; ++i) progress.tell(failed(i), false, kStart + seconds(2));
   progress.tick(kStart + seconds(40));
-  EXPECT_EQ(out.str(), "104/124 | 6.0/min | best 1.000 ms (1) | 4 failed: 4 build | ETA 3:20\n");
+  EXPECT_EQ(out.str(), "104/124 | 6.0/min | best 1.000 ms (1) | 4 failed: 4 build | ETA 3:10\n");
 }
 
 TEST(Progress, GivesNoEtaBeforeThereIsARate) {
