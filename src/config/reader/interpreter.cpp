@@ -221,16 +221,15 @@ void Interpreter::read_pruning() {
 }
 
 void Interpreter::read_launch() {
-  const Node* node = top_.find("launch");
   if (plan_.is_program()) {
-    if (node != nullptr)
+    if (const Node* node = top_.find("launch"))
       diagnostics_.add(node->place, "launch needs 'kernel:', the kernel's name; a program launches itself");
     return;
   }
   // Without a backend every entry would be reported for the wrong reason.
   if (!file_.backend) return;
   const LaunchContext context = launch_context(plan_, file_.others, params_);
-  if (top_.require("launch") != nullptr) {
+  if (const Node* node = top_.require("launch")) {
     LaunchSection section = read_launches(*node, context, scope_, diagnostics_);
     plan_.launches = std::move(section.launches);
     plan_.workspace = std::move(section.workspace);

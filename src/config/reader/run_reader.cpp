@@ -21,7 +21,6 @@ class RunReader {
       for (const Parameter& parameter : mapping.parameters) parameters_.declare(parameter.name);
       for (const Derived& derived : mapping.derived) parameters_.declare(derived.name);
     }
-    if (context_.mappings.empty()) declare_misspelled();
   }
 
   void read() {
@@ -43,15 +42,6 @@ class RunReader {
   }
 
  private:
-  /// The misspelling of `params` was reported, so that its parameters need not be.
-  void declare_misspelled() {
-    const Node* params = top_->find_misspelled("params");
-    if (params == nullptr) return;
-    for (const Node* mapping : as_list(*params))
-      for (const Entry& entry : mapping->entries)
-        parameters_.declare(entry.key.text.substr(entry.key.text.starts_with('$') ? 1 : 0));
-  }
-
   const Node* find_run() const {
     const Node* build = top_->find("build");
     const Node *run = top_->find("run"), *inner = build != nullptr ? build->find("run") : nullptr;

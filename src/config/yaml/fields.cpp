@@ -57,9 +57,10 @@ const Node* Fields::find(std::string_view key) const {
 }
 
 const Node* Fields::require(std::string_view key) const {
-  if (node_->is_mapping() && node_->find(key) == nullptr && find_misspelled(key) == nullptr)
-    diagnostics_->add(node_->place, fmt::format("{} needs '{}:'", what_, key));
-  return find(key);
+  if (!node_->is_mapping() || node_->find(key) != nullptr) return find(key);
+  const Node* misspelled = find_misspelled(key);
+  if (misspelled == nullptr) diagnostics_->add(node_->place, fmt::format("{} needs '{}:'", what_, key));
+  return misspelled;
 }
 
 const Node* Fields::find_misspelled(std::string_view key) const {

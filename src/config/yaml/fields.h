@@ -22,16 +22,17 @@ class Fields {
 
   /// The value of a key, or null. A key without a value is reported, and gives null too.
   const Node* find(std::string_view key) const;
-  /// Does what `find` does, and also reports a missing key, unless an unknown one was probably meant to be it.
+  /// Does what `find` does, and also reports a missing key. Of an unknown key that was probably meant to be this one,
+  /// which is reported already, it gives the value.
   const Node* require(std::string_view key) const;
-  /// The value of an unknown key that was probably meant to be this one, or null.
-  const Node* find_misspelled(std::string_view key) const;
 
   const std::string& what() const { return what_; }
   const Place& place() const { return node_->place; }
   Diagnostics& diagnostics() const { return *diagnostics_; }
 
  private:
+  const Node* find_misspelled(std::string_view key) const;
+
   const Node* node_;
   std::string what_;
   Diagnostics* diagnostics_;

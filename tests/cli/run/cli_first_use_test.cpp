@@ -144,6 +144,17 @@ TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
             "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n");
 }
 
+TEST_F(FirstUse, TheNamesOfAMisspelledKeyAreKnown) {
+  sandbox_.write_gemm();
+  std::string yaml = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", yaml.replace(yaml.find("params:"), 7, "parms:") + "constraints: [BM < 8]\n");
+  EXPECT_TRUE(
+      std::regex_match(tune({"gemm.yaml"}).err,
+                       std::regex("tune: error: gemm.yaml:[0-9]+: unknown key 'parms' in the tuning file, did you "
+                                  "mean 'params'\\?\n")))
+      << tune({"gemm.yaml"}).err;
+}
+
 TEST_F(FirstUse, ThePlaceholdersOfAMisspelledKeyAreKnown) {
   for (const char* params : {"{T: [1, 2]}", "{$T: [1, 2]}", "[{T: [1, 2]}, {T: 3}]"}) {
     sandbox_.write("bench.yaml", std::string("name: bench\nrun: echo {T}\nparms: ") + params + "\n");
