@@ -47,6 +47,15 @@ std::size_t help_width() {
   return static_cast<std::size_t>(columns == 0 ? 80 : std::max(20, columns));
 }
 
+/// `--top needs a value: N` for `--top: 1 required N missing`
+std::string text_of(const CLI::ParseError& error) {
+  const std::string text = error.what(), needs = ": 1 required ", missing = " missing";
+  const std::size_t colon = text.find(needs);
+  if (colon == std::string::npos || !text.ends_with(missing)) return text;
+  const std::string value = text.substr(colon + needs.size());
+  return text.substr(0, colon) + " needs a value: " + value.substr(0, value.size() - missing.size());
+}
+
 /// Prints a text.
 Action printing(std::function<std::string()> text) {
   return [text = std::move(text)] {
@@ -153,7 +162,7 @@ class CommandLine {
       return false;
     } catch (const CLI::ParseError& error) {
       refuse_command_without_dashes(*text_, words);
-      throw Error(ExitCode::bad_input, error.what() + advice());
+      throw Error(ExitCode::bad_input, text_of(error) + advice());
     }
     for (const Entry& entry : entries_) entry.command.refuse_unlikely_paths();
     refuse_command_without_dashes(*text_, words);

@@ -24,7 +24,8 @@ std::string percent(double share) {
 }
 
 std::string times_text(double ratio) {
-  return ratio < 1000 ? fmt::format("{:.3g}", ratio) : fmt::format("{:.0f}", ratio);
+  if (ratio < 1) return fmt::format("{:.3g}", ratio);
+  return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
 }
 
 std::string throttle_text(double flags) {

@@ -104,7 +104,9 @@ class Overrider {
     const std::string capital = upper(letter);
     if (problem_.set(letter, size, place) || problem_.set(capital, size, place)) return;
     if (problem_.is_custom())
-      diagnostics_->add(place, fmt::format("the custom problem has no size '{}'; declare it in sizes", letter));
+      diagnostics_->add(
+          place,
+          fmt::format("the custom problem has no size '{}'; set those that it has by --problem NAME=SIZE", letter));
     else
       set_parameter(has_parameter(letter) ? letter : capital, make_scalar(std::to_string(size), place));
   }
@@ -172,8 +174,6 @@ class Overrider {
            (size == "k" && options.k);
   }
 
-  /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
-  /// value.
   /// A parameter that has one value in each mapping of a union names them, and what is given chooses among them.
   /// Returns false, and leaves all as it is, if that is not so, or a given value is in none.
   bool chooses_alternatives(const std::string& name, const Node& given) {
@@ -199,6 +199,8 @@ class Overrider {
     return true;
   }
 
+  /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
+  /// value.
   void apply_parameters(const Shape& shape) {
     const std::vector<Node*> mappings = parameter_mappings(*root_);
     if (mappings.size() > 1 && std::ranges::any_of(mappings, [&](Node* node) { return has_values(*node, shape); }))

@@ -130,7 +130,7 @@ TEST(TuneOptions, ThatExcludeEachOtherDoSoInEveryMode) {
 }
 
 TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
-  EXPECT_EQ(refusal({"--yaml"}), "--yaml: 1 required FILE missing; see tune --help");
+  EXPECT_EQ(refusal({"--yaml"}), "--yaml needs a value: FILE; see tune --help");
   EXPECT_EQ(refusal({"--jobs", "3000000000"}), "--jobs: '3000000000' is larger than 2147483647; see tune --help");
   EXPECT_EQ(refusal({"--jobs", "0"}), "--jobs: '0' is not a whole number above 0; see tune --help");
   EXPECT_EQ(refusal({"--exit-undecided", "126"}), "--exit-undecided: Value 126 not in range 0 to 125; see tune --help");

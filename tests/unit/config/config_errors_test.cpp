@@ -530,6 +530,12 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
   EXPECT_TRUE(of_shape(2, custom).starts_with("sizes.yaml:4: a shape has 'M'" + neither + ", did you mean 'm'?\n" +
                                               "sizes.yaml:4: a shape has 'ZZ'" + neither))
       << of_shape(2, custom);
+  config::LoadOptions with_k = without_kernel_file();
+  with_k.k = 8;
+  EXPECT_TRUE(
+      complaint(custom, with_k)
+          .starts_with("-k: the custom problem has no size 'k'; set those that it has by --problem NAME=SIZE\n"))
+      << complaint(custom, with_k);
 }
 
 TEST_F(BadInput, ShapesMustBeMappings) {

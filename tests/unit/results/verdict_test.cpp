@@ -76,6 +76,8 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
   summary_.ranking.baselines[0].finals_result->ratio = 1.314;
   summary_.ranking.baselines[1].finals_result->ratio = 0.96;
   EXPECT_EQ(line(1), "  1.31 times as fast as default, 0.96 times as fast as vendor; 31 rounds of finals");
+  summary_.ranking.baselines[0].finals_result->ratio = 1.0043;
+  EXPECT_TRUE(line(1).starts_with("  1.00 times as fast as default, ")) << line(1);
   outcome_.default_spec = trials_[0].spec;
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
 }
