@@ -100,7 +100,7 @@ TEST_F(Faults, AKernelThatClosesAllDescriptorsHurtsNobody) {
 
 TEST_F(Faults, AFloodOfOutputIsCut) {
   const std::vector<Case> cases = {
-      {"right(); static char text[1 << 20]; for (int i = 0; first && i < 1024; ++i) "
+      {"right(); static char text[1 << 20]; for (int i = 0; first && i < 512; ++i) "
        "if (write(1 + i % 2, text, sizeof text) < 0) abort();",
        "measured"},
       {"for (static char text[1 << 16];;) if (write(2, text, sizeof text) < 0) abort();",
