@@ -10,6 +10,7 @@
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
 #include "package/package_sources.h"
+#include "package/product.h"
 #include "package/table_text.h"
 #include "platform/files/file.h"
 #include "platform/store/store.h"
@@ -91,8 +92,9 @@ class PackageWriter {
                            : i < kDistances          ? " = 1"
                                                      : " = 0");
     for (const Buffer& operand : operands_of(*plan_))
-      operands += fmt::format("  {}void* {} = nullptr;\n", operand.role == Buffer::Role::in ? "const " : "",
-                              member_of(operand.name));
+      operands += fmt::format("  {}void* {} = nullptr;{}\n", operand.role == Buffer::Role::in ? "const " : "",
+                              member_of(operand.name),
+                              gemm_ != nullptr ? "  ///< " + description_of(*gemm_, operand.name) : "");
     if (sizes.empty()) throw NotPackaged("the problem has no sizes, by which a package could choose");
     sizes.pop_back();
     operands.pop_back();

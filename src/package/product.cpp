@@ -30,6 +30,22 @@ std::string scales_text(Scale scale, const std::string& lines) {
   return "1";
 }
 
+/// How scales of `lines`, which are rows or columns, lie in memory.
+std::string description_of(Scale scale, const std::string& lines) {
+  switch (scale) {
+    case Scale::line:
+      return fmt::format("one for each of the {}", lines);
+    case Scale::of_128:
+      return fmt::format("for each 128 of k one for each of the {}", lines);
+    case Scale::of_128x128:
+      return fmt::format("for each 128 of the {} one for each 128 of k, padded to a multiple of 4", lines);
+    case Scale::tensor:
+    case Scale::none:
+      break;
+  }
+  return "one";
+}
+
 }  // namespace
 
 MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
@@ -46,6 +62,24 @@ MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
     return gemm.layout_c == Layout::row ? MatrixShape{gemm.c, 'c', "n", "m", all}
                                         : MatrixShape{gemm.c, 'c', "m", "n", all};
   throw NotPackaged(fmt::format("a tensor map of {} is not known to packages", operand));
+}
+
+std::string description_of(const Gemm& gemm, const std::string& operand) {
+  const std::string columns = times_of_b(gemm) == 2 ? "2n" : "n";
+  const auto matrix = [](Type type, const std::string& rows, const std::string& cols, Layout layout) {
+    return fmt::format("{}, {} x {} by {}", to_text(type), rows, cols, layout == Layout::row ? "rows" : "columns");
+  };
+  if (operand == "A") return matrix(gemm.a, "m", "k", gemm.layout_a);
+  if (operand == "B")
+    return matrix(gemm.b, "k", columns, gemm.layout_b) + (gemm.groups() > 0 ? ", one for each group" : "");
+  if (operand == "C") return matrix(gemm.c, "m", "n", gemm.layout_c);
+  if (operand == "bias")
+    return fmt::format("{}, one for each of the {}", to_text(gemm.c),
+                       gemm.bias == Bias::row ? columns + " columns" : "m rows");
+  if (operand == "residual") return fmt::format("{}, as C", to_text(gemm.c));
+  if (operand == "scale_a") return "f32, " + description_of(gemm.scale_a, "m rows of A");
+  if (operand == "scale_b") return "f32, " + description_of(gemm.scale_b, columns + " columns of B");
+  return "int32, the first row of each group, and m";
 }
 
 std::string ld_of_scales(const Gemm& gemm, bool of_a) {

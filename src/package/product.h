@@ -20,6 +20,9 @@ struct MatrixShape {
 /// Of A, B or C. Throws NotPackaged for other operands.
 MatrixShape matrix_of(const Gemm& gemm, const std::string& operand);
 
+/// What a user has to know of an operand: its type, and how it lies in memory.
+std::string description_of(const Gemm& gemm, const std::string& operand);
+
 /// An expression of the tuning file's sizes for `ld_scale_a` or `ld_scale_b`.
 std::string ld_of_scales(const Gemm& gemm, bool of_a);
 

@@ -59,6 +59,8 @@ extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, i
 }
 )");
   EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "run({m, n, k}, stream, {A, B, C, scale_a, scale_b})"));
+  EXPECT_TRUE(has(sandbox_.read("kind/include/tuned_kind.h"),
+                  "  const void* scale_a = nullptr;  ///< f32, for each 128 of k one for each of the m rows of A\n"));
   expect_right(tested(), "1");
   for (const char* wrong : {"of_a[p / 128 * ld_a]", "of_a[i]", "of_a[(p + 1) / 128 * ld_a + i]"})
     EXPECT_TRUE(has(tested_with("of_a[p / 128 * ld_a + i]", wrong), "WRONG m=5 n=150 k=300: C[")) << wrong;
@@ -78,6 +80,9 @@ extern "C" void gemm(const float* A, const float* B, float* C, int n, int k, int
 }
 )");
   EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "stream, {A, B, C, bias, residual})"));
+  for (const char* described :
+       {"B = nullptr;  ///< f32, k x 2n by columns\n", "bias = nullptr;  ///< f32, one for each of the 2n columns\n"})
+    EXPECT_TRUE(has(sandbox_.read("kind/include/tuned_kind.h"), described));
   expect_right(tested(), "1");
   for (const auto& [from, to] : {std::pair("gate / (1 + std::exp(-gate))", "(gate > 0 ? gate : 0)"),
                                  {"+ residual[i * n + j]", ""},
