@@ -204,7 +204,7 @@ TEST_F(Config, FillsInAGemm) {
   EXPECT_EQ(to_text(plan.constants.at("type_a")), "f32");
   EXPECT_EQ(to_text(plan.constants.at("layout_b")), "row");
   EXPECT_EQ(to_text(plan.constants.at("fast_accum")), "False");
-  EXPECT_EQ(plan.constants.size(), 26u);
+  EXPECT_EQ(plan.constants.size(), 27u);
 }
 
 TEST_F(Config, AccumulatesInTheTypeThatFitsTheInputs) {
@@ -324,7 +324,7 @@ TEST_F(Config, MistakesInEpiloguesAreSaid) {
   EXPECT_EQ(
       complaint(finishing("", "A, {optional: D}")),
       "gemm.yaml:5: optional is for buffers that a gemm may have, bias, residual, scale_a, scale_b, group_offsets, "
-      "not 'D'");
+      "group_rows, not 'D'");
 }
 
 /// A kernel for fp8 with scales, for the problem `gemm: {m: 20, n: 300, k: 640, a: e4m3...}`.
