@@ -3,55 +3,108 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 
-#include "commands/init/source.h"
+#include "commands/init/tokens.h"
+#include "config/yaml/fields.h"
 #include "model/backend.h"
 #include "model/values/error.h"
+#include "platform/store/sources.h"
 
 namespace tune::commands {
 namespace {
 
+/// The parameters of a function with a body: the places of the brackets around them.
+struct Definition {
+  const SourceText* text = nullptr;
+  std::size_t open = 0, close = 0;
+};
+
+/// Reads the sources without a compiler, and complains only where no macro, condition or header can make it right.
 class SourceCheck {
  public:
-  explicit SourceCheck(const Plan& plan) : plan_(&plan), source_(read_kernel_source(plan.file, is_gpu(plan.backend))) {}
+  explicit SourceCheck(const Plan& plan) : plan_(&plan) {
+    for (const auto& [path, text] : platform::read_sources(plan.file, {}).texts) texts_.push_back(read_tokens(text));
+  }
 
   void check(const Launch& launch, const char* key) {
-    const auto kernel = std::ranges::find(source_.kernels, launch.kernel, &Kernel::name);
-    if (kernel != source_.kernels.end())
-      check_arguments(launch, *kernel, key);
-    else if (is_absent(launch.kernel))
+    if (!config::is_identifier(launch.kernel)) return;  // an instance of a template, or in a namespace
+    const std::vector<Definition> found = definitions_of(launch.kernel);
+    if (found.size() == 1)
+      check_arguments(launch, found.front(), key);
+    else if (found.empty() && is_absent(launch.kernel))
       complain(fmt::format("there is no function '{}' in {}, which {} names", launch.kernel,
                            plan_->file.filename().string(), key));
   }
 
-  std::vector<std::string> take() { return std::move(texts_); }
+  std::vector<std::string> take() { return std::move(complaints_); }
 
  private:
-  /// Headers that are elsewhere are not read, and macros are not expanded.
-  bool is_absent(const std::string& name) const {
-    return plan_->build.include.empty() && std::ranges::find(source_.code, name, &Token::text) == source_.code.end();
+  std::vector<Definition> definitions_of(const std::string& name) const {
+    std::vector<Definition> found;
+    for (const SourceText& text : texts_)
+      for (std::size_t i = 0; i + 1 < text.code.size(); ++i) {
+        if (!text.code[i].is(name) || !text.code[i + 1].is("(")) continue;
+        const std::size_t close = closing(text.code, i + 1);
+        if (close + 1 < text.code.size() && text.code[close + 1].is("{")) found.push_back({&text, i + 1, close});
+      }
+    return found;
   }
 
-  void check_arguments(const Launch& launch, const Kernel& kernel, const char* key) {
-    const auto is_plain = [](const KernelArgument& argument) {
-      return !argument.name.empty() && !argument.type.empty() && argument.condition.empty();
+  /// Not where another header may have it, or a macro may make it.
+  bool is_absent(const std::string& name) const {
+    const auto names_it = [&](const Token& token) { return token.is(name); };
+    const auto may_make_it = [&](const Tokens& directive) {
+      return std::ranges::any_of(directive, [&](const Token& token) { return token.is(name) || token.is("##"); }) ||
+             (directive.size() > 1 && directive[0].is("include") && directive[1].is_word());
     };
-    if (kernel.is_template || !std::ranges::all_of(kernel.arguments, is_plain) ||
-        kernel.arguments.size() == launch.args.size())
-      return;
-    std::string names;
-    for (const KernelArgument& argument : kernel.arguments) names += (names.empty() ? "" : ", ") + argument.name;
-    complain(fmt::format("{}: args has {}, and '{}' takes {}: {}", key, launch.args.size(), kernel.name,
-                         kernel.arguments.size(), names));
+    return plan_->build.include.empty() && plan_->build.flags.empty() &&
+           std::ranges::none_of(texts_, [&](const SourceText& text) {
+             return std::ranges::any_of(text.code, names_it) || std::ranges::any_of(text.directives, may_make_it);
+           });
+  }
+
+  bool is_macro(const Token& token) const {
+    return token.is_word() && std::ranges::any_of(texts_, [&](const SourceText& text) {
+             return std::ranges::any_of(text.directives, [&](const Tokens& directive) {
+               return directive.size() > 1 && directive[0].is("define") && directive[1].is(token.text);
+             });
+           });
+  }
+
+  /// The names of the parameters; none if only a compiler can tell them.
+  std::optional<std::vector<std::string>> parameters_of(const Definition& definition) const {
+    const Tokens& code = definition.text->code;
+    const int first = code[definition.open].line, last = code[definition.close].line;
+    for (const Tokens& directive : definition.text->directives)
+      if (!directive.empty() && directive[0].line >= first && directive[0].line <= last) return std::nullopt;
+    std::vector<std::string> names;
+    std::string name;
+    for (std::size_t i = definition.open + 1; i <= definition.close; ++i) {
+      if (code[i].is("<") || is_macro(code[i])) return std::nullopt;
+      if (i < definition.close && (code[i].is("(") || code[i].is("["))) i = closing(code, i);
+      if (code[i].is_word()) name = code[i].text;
+      if (code[i].is(",") || i == definition.close) names.push_back(name);
+    }
+    if (names.size() == 1 && (names[0].empty() || names[0] == "void")) names.clear();
+    return names;
+  }
+
+  void check_arguments(const Launch& launch, const Definition& definition, const char* key) {
+    const auto names = parameters_of(definition);
+    if (names && names->size() != launch.args.size())
+      complain(fmt::format("{}: args has {}, and '{}' takes {}: {}", key, launch.args.size(), launch.kernel,
+                           names->size(), fmt::join(*names, ", ")));
   }
 
   void complain(const std::string& text) {
-    texts_.push_back(fmt::format("{}: {}", plan_->yaml.filename().string(), text));
+    complaints_.push_back(fmt::format("{}: {}", plan_->yaml.filename().string(), text));
   }
 
   const Plan* plan_;
-  KernelSource source_;
-  std::vector<std::string> texts_;
+  std::vector<SourceText> texts_;
+  std::vector<std::string> complaints_;
 };
 
 }  // namespace

@@ -10,9 +10,11 @@
 namespace tune::cli::cli_first_use_test {
 namespace {
 
+using Words = std::vector<std::string>;
+
 class FirstUse : public testing::Test {
  protected:
-  Result tune(std::vector<std::string> words) { return sandbox_.tune(words); }
+  Result tune(Words words) { return sandbox_.tune(words); }
 
   Sandbox sandbox_;
 };
@@ -117,9 +119,8 @@ TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
 }
 
 TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
-  sandbox_.write("k.cpp",
-                 "extern \"C\" void twice(const float* x, float* y, int n, int step) {\n"
-                 "  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n");
+  const std::string body = " {\n  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n";
+  sandbox_.write("k.cpp", "extern \"C\" void twice(const float* x, float* y, int n, int step)" + body);
   const auto said = [&](const std::string& args, const std::string& reference) {
     sandbox_.write(
         "k.yaml",
@@ -136,6 +137,31 @@ TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
       has(said("[x, y, n]", "twice"), "warning: k.yaml: launch: args has 3, and 'twice' takes 4: x, y, n, step\n"));
   EXPECT_TRUE(has(said("[x, y, n, 1]", "once"),
                   "warning: k.yaml: there is no function 'once' in k.cpp, which reference names\n"));
+  // What only a compiler can tell is not complained of.
+  for (const char* source :
+       {"extern \"C\" void twice(const float* x, float* y,\n#if A == 2\nint before,\n#endif\nint n, int step)",
+        "#define MORE , int step\nextern \"C\" void twice(const float* x, float* y, int n MORE)",
+        "#if A == 2\nextern \"C\" void twice(int n, int step) {}\n#else\n"
+        "extern \"C\" void twice(const float* x, float* y, int n, int step) {}\n#endif\nvoid other(int n, int step)",
+        "#define NAME(part) part##ce\nextern \"C\" void NAME(twi)(const float* x, float* y, int n, int step)"}) {
+    sandbox_.write("k.cpp", source + body);
+    EXPECT_FALSE(has(said("[x, y, n]", "twice"), "warning")) << source;
+  }
+}
+
+TEST_F(FirstUse, ADryRunHasNothingAgainstOurOwnSources) {
+  const std::string configs = TUNE_SOURCE_DIR "/configs/";
+  for (const Words& words :
+       {Words{"gemm_grouped.yaml", "--backend", "cuda"}, Words{"gemm_scaled.yaml", "--backend", "cuda"},
+        Words{"gemm_grouped_cpu.yaml"}, Words{"gemm_scaled_cpu.yaml"},
+        Words{"gemm_cpu.yaml", "--problem", "bias=row", "--problem", "epilogue=relu"}, Words{"hopper_bf16.yaml"},
+        Words{"hopper_grouped.yaml"}, Words{"softmax.yaml", "--backend", "cuda"}}) {
+    Words all = {configs + words.front(), "--dry-run"};
+    all.insert(all.end(), words.begin() + 1, words.end());
+    const Result result = tune(all);
+    EXPECT_FALSE(has(result.err, "args has") || has(result.err, "no function")) << result.err;
+    EXPECT_EQ(result.code, 0) << result.err;
+  }
 }
 
 TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
