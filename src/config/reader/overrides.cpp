@@ -59,22 +59,23 @@ class Overrider {
     for (Node* mapping : parameter_mappings(*root_)) set_in_mapping(*mapping, name, value);
   }
 
-  /// --param: the parameter must be declared, unless none is.
-  void replace_parameter(const Entry& entry, const std::string& text) {
-    const std::string name = bare(entry.key.text);
-    if (chooses_alternatives(name, entry.value)) return;
-    if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
-    if (name == kFileParameter && lists_files()) return set_parameter(name, entry.value);
-    if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
-      diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
+  /// All --param with their texts. A parameter that has one value in each mapping of a union names them, and known
+  /// values of it choose among them. Others must be declared, unless none is.
+  void replace_parameters(const std::vector<std::pair<Entry, std::string>>& given) {
+    std::vector<const Entry*> choices;
+    for (const auto& [entry, text] : given)
+      if (chooses(entry)) choices.push_back(&entry);
+    const auto is_left_out = [&](const Node& mapping) {
+      return mapping.is_mapping() &&
+             !std::ranges::all_of(choices, [&](const Entry* choice) { return has_one_of(mapping, *choice); });
+    };
+    if (!choices.empty() && std::ranges::all_of(root_->find("params")->items, is_left_out)) {
+      diagnostics_->add(choices.back()->key.place, "no mapping of params has this value together with the others");
       return;
     }
-    std::vector<std::string> known = parameter_names();
-    const std::string nearest = did_you_mean(name, known);
-    diagnostics_->add(
-        entry.key.place,
-        fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
-                    nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
+    if (!choices.empty()) std::erase_if(root_->find("params")->items, is_left_out);
+    for (const auto& [entry, text] : given)
+      if (std::ranges::find(choices, &entry) == choices.end()) replace_parameter(entry, text);
   }
 
   /// Whether `file:` has several sources, which are the values of a parameter.
@@ -174,29 +175,41 @@ class Overrider {
            (size == "k" && options.k);
   }
 
-  /// A parameter that has one value in each mapping of a union names them, and what is given chooses among them.
-  /// Returns false, and leaves all as it is, if that is not so, or a given value is in none.
-  bool chooses_alternatives(const std::string& name, const Node& given) {
+  void replace_parameter(const Entry& entry, const std::string& text) {
+    const std::string name = bare(entry.key.text);
+    if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
+    if (name == kFileParameter && lists_files()) return set_parameter(name, entry.value);
+    if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
+      diagnostics_->add(entry.key.place, fmt::format("'{0}' is a size of the problem; write -{0} SIZE", name));
+      return;
+    }
+    std::vector<std::string> known = parameter_names();
+    const std::string nearest = did_you_mean(name, known);
+    diagnostics_->add(
+        entry.key.place,
+        fmt::format("there is no parameter '{}'{} To add it, write --add-param '{}'", name,
+                    nearest.empty() ? fmt::format("; the file has {}.", fmt::join(known, ", ")) : nearest, text));
+  }
+
+  static bool has_one_of(const Node& mapping, const Entry& choice) {
+    const Node* own = value_in(mapping, bare(choice.key.text));
+    return std::ranges::any_of(as_list(choice.value), [&](const Node* value) { return own->text == value->text; });
+  }
+
+  bool chooses(const Entry& given) {
     const std::vector<Node*> mappings = parameter_mappings(*root_);
-    const std::vector<const Node*> values = as_list(given);
-    const auto is_given = [&](const Node& mapping) {
-      const Node* own = value_in(mapping, name);
-      return std::ranges::any_of(values, [&](const Node* value) { return own->text == value->text; });
-    };
-    const auto has_one = [&](const Node* mapping) {
-      const Node* own = value_in(*mapping, name);
+    const std::vector<const Node*> values = as_list(given.value);
+    const auto names_it = [&](const Node* mapping) {
+      const Node* own = value_in(*mapping, bare(given.key.text));
       return own != nullptr && own->is_scalar();
     };
     const auto is_known = [&](const Node* value) {
       return value->is_scalar() && std::ranges::any_of(mappings, [&](const Node* mapping) {
-               return value_in(*mapping, name)->text == value->text;
+               return value_in(*mapping, bare(given.key.text))->text == value->text;
              });
     };
-    if (mappings.size() < 2 || values.empty() || !std::ranges::all_of(mappings, has_one) ||
-        !std::ranges::all_of(values, is_known))
-      return false;
-    std::erase_if(root_->find("params")->items, [&](const Node& mapping) { return !is_given(mapping); });
-    return true;
+    return mappings.size() > 1 && !values.empty() && std::ranges::all_of(mappings, names_it) &&
+           std::ranges::all_of(values, is_known);
   }
 
   /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
@@ -319,8 +332,10 @@ std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Dia
   };
   for (const std::string& text : options.new_params)
     if (const auto entry = parse("--add-param", text)) overrider.add_parameter(*entry, text);
+  std::vector<std::pair<Entry, std::string>> replaced;
   for (const std::string& text : options.params)
-    if (const auto entry = parse("--param", text)) overrider.replace_parameter(*entry, text);
+    if (auto entry = parse("--param", text)) replaced.emplace_back(std::move(*entry), text);
+  overrider.replace_parameters(replaced);
   set_run_rules(options, root);
   return overrider.chosen();
 }

@@ -67,28 +67,6 @@ bool is_value(const std::vector<ParameterMapping>& mappings, std::string_view ke
   return false;
 }
 
-/// Whether all points of one mapping are points of the other.
-bool contains(const ParameterMapping& all, const ParameterMapping& part) {
-  const auto has = [&](const Parameter& parameter) {
-    const auto other = std::ranges::find(all.parameters, parameter.name, &Parameter::name);
-    return other != all.parameters.end() && other->run_time == parameter.run_time &&
-           std::ranges::all_of(parameter.values, [&](const Value& value) {
-             return std::ranges::find(other->values, value) != other->values.end();
-           });
-  };
-  return all.parameters.size() == part.parameters.size() && std::ranges::all_of(part.parameters, has);
-}
-
-/// What is left of a union when the command line gives its parameters other values may be the same several times.
-void leave_out_contained(std::vector<ParameterMapping>& mappings) {
-  for (std::size_t i = mappings.size(); i-- > 0;)
-    for (std::size_t other = 0; other < mappings.size(); ++other)
-      if (other != i && contains(mappings[other], mappings[i])) {
-        mappings.erase(mappings.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
-      }
-}
-
 }  // namespace
 
 std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic,
@@ -121,7 +99,6 @@ std::vector<ParameterMapping> read_params(const Node& node, const std::function<
                       fmt::format("params must be a mapping or a list of mappings, not {}", describe(*item)));
     }
   }
-  leave_out_contained(mappings);
   return mappings;
 }
 

@@ -687,9 +687,10 @@ TEST_F(Config, ParamOptionsReplaceAndAdd) {
 }
 
 TEST_F(Config, AParamOptionChoosesAmongTheMappingsThatAParameterNames) {
-  const auto with = [&](const std::string& params, const std::string& option) {
+  const auto with = [&](const std::string& params, const std::string& option, const std::string& second = "") {
     config::LoadOptions options = without_kernel_file();
     options.params = {option};
+    if (!second.empty()) options.params.push_back(second);
     return load(program_file(params), options);
   };
   const std::string two = "[{KERNEL: a, X: [1, 2]}, {KERNEL: b, X: [2, 3, 4]}]";
@@ -698,7 +699,11 @@ TEST_F(Config, AParamOptionChoosesAmongTheMappingsThatAParameterNames) {
   EXPECT_EQ(with(two, "KERNEL:[a, b]").space.product_size(), 5);
   EXPECT_EQ(with(two, "KERNEL:c").space.product_size(), 5) << "a new name has the points of both";
   EXPECT_EQ(with(two, "X:7").space.product_size(), 2);
-  EXPECT_EQ(with("[{A: [1, 2], B: 1}, {A: 3, B: [1, 2]}]", "A:5").space.product_size(), 2) << "each point once";
+  const std::string three = "[{A: 1, B: 2}, {A: 1, B: 3}, {A: 2, B: 2}]";
+  EXPECT_EQ(with(three, "A:1").space.product_size(), 2);
+  EXPECT_EQ(with(three, "A:1", "B:3").space.product_size(), 1);
+  EXPECT_THROW(with(three, "A:2", "B:3"), Error) << "they are not in one mapping";
+  EXPECT_THROW(with("[{A: 1}, {A: 2}, oops]", "A:2"), Error) << "no mapping";
 }
 
 TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
