@@ -172,6 +172,13 @@ bool is_database(const std::filesystem::path& path) {
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kVersionKey;
 }
 
+bool is_best_yaml(const std::filesystem::path& path) try {
+  config::Diagnostics diagnostics;
+  return config::parse_yaml(platform::read_file(path), path.string(), diagnostics).find("result") != nullptr;
+} catch (const Error&) {
+  return false;
+}
+
 Database read_database(const std::filesystem::path& path) {
   return parse_database(platform::read_file(path), path.string());
 }

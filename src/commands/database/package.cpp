@@ -204,15 +204,14 @@ class Packer {
   fs::path folder_;
 };
 
-/// A best YAML is a tuning file, too.
+/// A best YAML is a tuning file, too, but without the constraints that exclude sizes.
 PackageOptions with_tuning_file(PackageOptions options) {
-  if (!options.yaml.empty()) return options;
-  if (database::is_database(options.database))
+  if (options.yaml.empty() && database::is_database(options.database))
     throw Error(ExitCode::bad_input, options.database.string() +
                                          ": a database does not say where the kernels of its results are; name their "
                                          "tuning file with --yaml FILE");
-  options.yaml = {options.database};
-  options.other_sizes = false;
+  if (options.yaml.empty()) options.yaml = {options.database};
+  if (std::ranges::any_of(options.yaml, database::is_best_yaml)) options.other_sizes = false;
   return options;
 }
 

@@ -95,6 +95,7 @@ TEST_F(Package, ABestYamlIsItsOwnTuningFile) {
   EXPECT_TRUE(has(packed.out, "alone: 1 size in 1 binary"));
   EXPECT_TRUE(has(packed.err, "note: the package is for this size alone; --yaml FILE")) << "it has no constraints";
   EXPECT_FALSE(has(tune({"package", "best4.yaml", "--yaml", "k.yaml", "-o", "others"}).err, "note:"));
+  EXPECT_TRUE(has(tune({"package", "best4.yaml", "--yaml", "best4.yaml", "-o", "named"}).err, "for this size alone"));
   EXPECT_TRUE(has(tune({"package", "db.yaml", "-o", "none"}, 2).err,
                   "db.yaml: a database does not say where the kernels of its results are; name their tuning file with "
                   "--yaml FILE"));
