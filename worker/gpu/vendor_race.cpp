@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <vector>
 
 #include "model/statistics/stats.h"
@@ -18,6 +19,7 @@ constexpr int kMostLost = 2;  // rounds that another algorithm than the first ma
 struct Runner {
   int algorithm;
   std::vector<double> times;
+  bool lost = false;  // too many rounds against the first: it pauses while that is in the race
 };
 
 double best_median(const std::vector<Runner>& runners) {
@@ -38,12 +40,6 @@ bool beats(const Runner& runner, const Runner& first) {
   return kSame * median(runner.times) < median(first.times) && lost_rounds(runner, first) <= kMostLost;
 }
 
-/// Whether it has lost too often to be chosen while the first is in the race.
-bool cannot_win(const Runner& runner, const std::vector<Runner>& runners) {
-  const Runner& first = runners.front();
-  return first.algorithm == 0 && runner.algorithm != 0 && lost_rounds(runner, first) > kMostLost;
-}
-
 /// The algorithms that can be launched.
 std::vector<Runner> starters(int count, const Race& race) {
   std::vector<Runner> runners;
@@ -59,8 +55,11 @@ std::vector<Runner> starters(int count, const Race& race) {
 
 std::optional<int> fastest_of(int count, const Race& race) {
   std::vector<Runner> runners = starters(count, race);
-  for (int round = 1; round <= kRounds && runners.size() > 1; ++round) {
+  const auto pauses = [](const Runner& runner) { return runner.lost; };
+  for (int round = 1;
+       round <= kRounds && runners.size() > 1 && !std::ranges::all_of(runners | std::views::drop(1), pauses); ++round) {
     std::erase_if(runners, [&](Runner& runner) {
+      if (runner.lost) return false;
       const auto seconds = race.launch(runner.algorithm, false);
       if (seconds) runner.times.push_back(*seconds);
       return !seconds;
@@ -71,9 +70,12 @@ std::optional<int> fastest_of(int count, const Race& race) {
                                             : kBehind) *
                          best_median(runners);
     std::erase_if(runners, [&](const Runner& runner) { return median(runner.times) > limit; });
-    const std::vector<Runner> all = runners;
-    std::erase_if(runners, [&](const Runner& runner) { return cannot_win(runner, all); });
+    const Runner& first = runners.front();
+    for (Runner& runner : runners)
+      runner.lost =
+          first.algorithm == 0 && runner.algorithm != 0 && (runner.lost || lost_rounds(runner, first) > kMostLost);
   }
+  std::erase_if(runners, pauses);
   if (runners.empty()) return std::nullopt;
   if (runners.size() == 1) return runners.front().algorithm;
   const auto best = std::ranges::min_element(runners, {}, [](const Runner& runner) { return median(runner.times); });
