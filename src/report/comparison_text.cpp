@@ -128,7 +128,8 @@ void add_narrow_table(TextPage& page, const std::vector<const ComparedSpec*>& ro
   page.row(figures.front());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string name = columns.front().cells[i];
-    std::ranges::replace(name, '/', ' ');
+    for (auto at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
+      if (name.find('=', at) < name.find('/', at + 1)) name[at] = ' ';  // not within a value
     page.prose(name, kNameIndent);
     page.row(figures[i + 1]);
     if (const std::string failure = failure_of(*rows[i]); !failure.empty())
