@@ -22,7 +22,7 @@ struct SpecTable {
   std::vector<std::string> left_out = {};  ///< the titles of the columns that do not fit
 };
 
-/// A line for each of these: `all specs shown have BK=64 $GROUP=8`, `name: BM/BN/BK`, `no room for +- %, note; ...`.
+/// A line for each of these: `all specs shown have BK=64 $GROUP=8`, `names: BM/BN/BK`, `no room for +- %, note; ...`.
 std::string lacks_text(const SpecTable& table);
 
 /// The table with these rows.
