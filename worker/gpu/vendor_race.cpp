@@ -1,8 +1,8 @@
 #include "gpu/vendor_race.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 #include "model/statistics/stats.h"
@@ -56,8 +56,7 @@ std::vector<Runner> starters(int count, const Race& race) {
 std::optional<int> fastest_of(int count, const Race& race) {
   std::vector<Runner> runners = starters(count, race);
   const auto pauses = [](const Runner& runner) { return runner.lost; };
-  for (int round = 1;
-       round <= kRounds && runners.size() > 1 && !std::ranges::all_of(runners | std::views::drop(1), pauses); ++round) {
+  for (int round = 1; round <= kRounds && std::ranges::count_if(runners, std::not_fn(pauses)) > 1; ++round) {
     std::erase_if(runners, [&](Runner& runner) {
       if (runner.lost) return false;
       const auto seconds = race.launch(runner.algorithm, false);
