@@ -115,12 +115,13 @@ void PackageCandidates::compare(PackageCandidate& candidate, const exec::Builder
   candidate.built = artifact.path;
   if (!candidate.artifact.empty() && artifact.info.artifact_hash != candidate.artifact) {
     candidate.changed = true;
-    const bool same_source = group_->source.empty() || candidate.requests->source_hash() == group_->source;
-    candidate.refusal =
-        same_source
-            ? fmt::format("what is built now has other bytes than what was timed; it was built by {}, and here is {}",
-                          group_->device.compiler, candidate.requests->hello().compiler)
-            : "the source is not what it was when it was timed";
+    const std::string &then = group_->device.compiler, &here = candidate.requests->hello().compiler;
+    if (!group_->source.empty() && candidate.requests->source_hash() != group_->source)
+      candidate.refusal = "the source is not what it was when it was timed";
+    else
+      candidate.refusal = "what is built now has other bytes than what was timed; " +
+                          (then == here ? "the tuning file or its values were changed"
+                                        : fmt::format("it was built by {}, and here is {}", then, here));
     return;
   }
   if (!candidate.code.empty() &&

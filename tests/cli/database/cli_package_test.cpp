@@ -122,6 +122,8 @@ TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   const Result partial = pack("rows", 0, {"--partial"});
   EXPECT_TRUE(has(partial.out, "rows: 1 size in 1 binary for "));
   EXPECT_TRUE(has(partial.err, "note: left out: m=4 n=16 k=16"));
+  sandbox_.write("k.yaml", replaced(kYaml, "backend: cpu\n", "backend: cpu\nbuild: {flags: [-O1]}\n"));
+  EXPECT_TRUE(has(pack("rows", 1).err, "than what was timed; the tuning file or its values were changed\n"));
   sandbox_.write("k.yaml", replaced(kYaml, "m <= 8", "m <= 3"));
   EXPECT_TRUE(has(pack("rows", 1).err, "m=4 n=16 k=16: the tuning file excludes it: only eight rows are multiplied\n"));
   sandbox_.write("k.yaml", kYaml);
