@@ -186,7 +186,8 @@ TEST_F(Sabotage, NoKernelRemovesTheReferenceOfOthers) {
 }
 
 TEST_F(Sabotage, AKernelThatHasItselfContinuedBetweenLaunchesIsFound) {
-  // By a timer that ends again and again while the judge prepares the next launch, which takes longest for a long k.
+  // By a timer that ends again and again while the judge prepares the next launch, which takes longest for a long k. On
+  // a busy machine it may end while the result is compared, which is found as well.
   const std::vector<Case> cases = {
       {"const double start = now(); right(); static timer_t timer; static double end = 0;\n"
        "if (first) { sigevent event{}; event.sigev_notify = SIGEV_SIGNAL; event.sigev_signo = SIGCONT;\n"
@@ -194,13 +195,16 @@ TEST_F(Sabotage, AKernelThatHasItselfContinuedBetweenLaunchesIsFound) {
        "const long pause = launches > 4 ? long(0.4e9 * (start - end)) : 0;  // 0: never\n"
        "const itimerspec often = {{0, pause / 4}, {0, pause}};\n"
        "timer_settime(timer, 0, &often, nullptr); end = now();",
-       "check, reported: the kernel's process went on between two launches"}};
+       ""}};
   KernelCases::write(kHead, cases, "measure: {max_seconds: 0.3}");
   std::string yaml = sandbox_.read("gemm.yaml");
   yaml.replace(yaml.find("k: 16"), 5, "k: 65536");
   sandbox_.write("gemm.yaml", yaml);
   tune({});
-  expect_outcomes(cases);
+  const std::string outcome = outcome_text(sandbox_.trials("out.jsonl").at(0).trial);
+  EXPECT_TRUE(outcome.starts_with("check, reported: the kernel's process went on between two launches") ||
+              outcome.starts_with("check, reported: the kernel's process cannot be stopped while its result is "))
+      << outcome;
 }
 
 TEST_F(Sabotage, BetweenTwoLaunchesAKernelNeverGetsACore) {
