@@ -17,8 +17,7 @@ struct ParameterMapping {
 };
 
 /// Reads `params:`: a mapping, or a list of mappings. Values are a scalar, a list, {pow2: [a, b]},
-/// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once, and a mapping whose points another
-/// one has too is left out. The kind is, unless given: ratio
+/// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once. The kind is, unless given: ratio
 /// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.
 /// `taken` tells what already has a name ("a built-in function"), and returns an empty text if nothing has.
 /// `needs_identifier` tells which parameters code sees by their names, which then must be identifiers; others are only
