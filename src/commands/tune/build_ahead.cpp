@@ -68,7 +68,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
   if (builder.queued() > 0 && !options.terminal.quiet)
     print_wrapped(
         fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), targets.size()));
-  if (pool && builder.queued() > 0) service->reference().begin();
+  if (pool && builder.queued() > 0 && service->reference().stays_on_device()) service->reference().begin();
   service->finish_builds();
 }
 

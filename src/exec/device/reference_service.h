@@ -26,6 +26,8 @@ class ReferenceService {
   void begin();
   /// The process that has made it rests on the device.
   void leave();
+  /// Whether its process keeps it there, from which others copy it, also those of later tunings.
+  bool stays_on_device() const;
   bool is_being_made() const { return process_ != nullptr && path_.empty(); }
   /// What messages call it: reference kernel 'naive'.
   std::string name() const;
@@ -39,7 +41,6 @@ class ReferenceService {
   void make(const Spec& spec);
   void take_end();
   std::string hold(const std::filesystem::path& file);
-  bool stays_on_device() const;
   std::uint64_t bytes() const;
 
   const RequestFactory* requests_;
