@@ -139,7 +139,8 @@ TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
   sandbox_.environment["FAKE_LARGE"] = "yes";
   sandbox_.environment["FAKE_LAUNCHES"] = (sandbox_.folder() / "launches").string();
   sandbox_.write("shapes.yaml", "- {M: 16, N: 24, K: 16}\n");  // whose finals are held in one process and state
-  constexpr int kSpecs = 8, kChecked = 3, kTimed = 3;  // launches: of each spec before its first turn; of a turn
+  // Launches: of each spec before its first turn, where the device may be awake already; of a turn.
+  constexpr int kSpecs = 8, kLeastChecked = 2, kChecked = 3, kTimed = 3;
   const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]",
                              {"--tune", "--finalists", "8", "--shapes", "shapes.yaml", "--finals-budget", "10s"});
   if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
@@ -155,7 +156,7 @@ TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
   for (std::string process; std::getline(launches, process);) ++of_process[process];
   int in_finals = 0;
   for (const auto& [process, count] : of_process) in_finals = std::max(in_finals, count);
-  EXPECT_GE(in_finals, kSpecs * kChecked + kTimed * turns);
+  EXPECT_GE(in_finals, kSpecs * kLeastChecked + kTimed * turns);
   EXPECT_LT(in_finals, kSpecs * kChecked + (kTimed + 1) * turns - kSpecs) << turns << " turns";
 }
 
