@@ -4,8 +4,8 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "search/neighbours.h"
-#include "search/portable_math.h"
+#include "search/methods/neighbours.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -8,14 +8,14 @@
 
 #include "model/expression/expression.h"
 #include "model/values/error.h"
-#include "search/annealing.h"
-#include "search/auto_search.h"
-#include "search/differential_evolution.h"
-#include "search/genetic.h"
-#include "search/hill_climb.h"
 #include "search/kernel_tuner_names.h"
-#include "search/ordered.h"
-#include "search/random_search.h"
+#include "search/methods/annealing.h"
+#include "search/methods/auto_search.h"
+#include "search/methods/differential_evolution.h"
+#include "search/methods/genetic.h"
+#include "search/methods/hill_climb.h"
+#include "search/methods/ordered.h"
+#include "search/methods/random_search.h"
 
 namespace tune::search {
 namespace {

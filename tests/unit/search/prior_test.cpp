@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "search/model_picks.h"
+#include "search/methods/model_picks.h"
 #include "search/strategies.h"
 #include "support/landscape.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "model/values/error.h"
-#include "search/neighbours.h"
+#include "search/methods/neighbours.h"
 #include "search/strategies.h"
 #include "support/landscape.h"
 

@@ -1,4 +1,4 @@
-#include "search/design.h"
+#include "search/methods/design.h"
 
 namespace tune::search {
 namespace {

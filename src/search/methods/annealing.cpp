@@ -1,8 +1,8 @@
-#include "search/annealing.h"
+#include "search/methods/annealing.h"
 
 #include <cmath>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

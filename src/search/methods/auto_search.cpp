@@ -1,8 +1,8 @@
-#include "search/auto_search.h"
+#include "search/methods/auto_search.h"
 
 #include <algorithm>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -2,7 +2,7 @@
 #include <memory>
 #include <vector>
 
-#include "search/gaussian_process.h"
+#include "search/methods/gaussian_process.h"
 #include "search/prior.h"
 
 namespace tune::search {

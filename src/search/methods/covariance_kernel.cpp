@@ -1,8 +1,8 @@
-#include "search/covariance_kernel.h"
+#include "search/methods/covariance_kernel.h"
 
 #include <cmath>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -1,4 +1,4 @@
-#include "search/gaussian_process.h"
+#include "search/methods/gaussian_process.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #pragma once
-#include "search/step_search.h"
+#include "search/methods/step_search.h"
 
 namespace tune::search {
 

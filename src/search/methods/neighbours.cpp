@@ -1,4 +1,4 @@
-#include "search/neighbours.h"
+#include "search/methods/neighbours.h"
 
 #include <algorithm>
 #include <numeric>

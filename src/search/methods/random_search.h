@@ -1,5 +1,5 @@
 #pragma once
-#include "search/design.h"
+#include "search/methods/design.h"
 
 namespace tune::search {
 

@@ -1,4 +1,4 @@
-#include "search/hill_climb.h"
+#include "search/methods/hill_climb.h"
 
 namespace tune::search {
 

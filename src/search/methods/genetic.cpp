@@ -1,8 +1,8 @@
-#include "search/genetic.h"
+#include "search/methods/genetic.h"
 
 #include <algorithm>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

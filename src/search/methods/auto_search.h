@@ -1,9 +1,9 @@
 #pragma once
 #include <vector>
 
-#include "search/bayes.h"
-#include "search/model_picks.h"
-#include "search/step_search.h"
+#include "search/methods/bayes.h"
+#include "search/methods/model_picks.h"
+#include "search/methods/step_search.h"
 
 namespace tune::search {
 

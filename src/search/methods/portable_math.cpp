@@ -1,4 +1,4 @@
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 #include <cmath>
 

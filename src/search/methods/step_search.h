@@ -1,6 +1,6 @@
 #pragma once
-#include "search/design.h"
-#include "search/neighbours.h"
+#include "search/methods/design.h"
+#include "search/methods/neighbours.h"
 
 namespace tune::search {
 

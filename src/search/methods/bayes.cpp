@@ -1,11 +1,11 @@
-#include "search/bayes.h"
+#include "search/methods/bayes.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -2,7 +2,7 @@
 #include <span>
 #include <vector>
 
-#include "search/covariance_kernel.h"
+#include "search/methods/covariance_kernel.h"
 
 namespace tune::search {
 

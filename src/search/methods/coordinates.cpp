@@ -1,9 +1,9 @@
-#include "search/coordinates.h"
+#include "search/methods/coordinates.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 #include "search/prior.h"
 
 namespace tune::search {

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/coordinates.h"
-#include "search/untried.h"
+#include "search/methods/coordinates.h"
+#include "search/methods/untried.h"
 
 namespace tune::search {
 

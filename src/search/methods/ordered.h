@@ -1,5 +1,5 @@
 #pragma once
-#include "search/untried.h"
+#include "search/methods/untried.h"
 
 namespace tune::search {
 

@@ -1,10 +1,10 @@
-#include "search/model_picks.h"
+#include "search/methods/model_picks.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

@@ -1,4 +1,4 @@
-#include "search/untried.h"
+#include "search/methods/untried.h"
 
 namespace tune::search {
 namespace {

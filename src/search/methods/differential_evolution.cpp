@@ -1,9 +1,9 @@
-#include "search/differential_evolution.h"
+#include "search/methods/differential_evolution.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "search/portable_math.h"
+#include "search/methods/portable_math.h"
 
 namespace tune::search {
 namespace {

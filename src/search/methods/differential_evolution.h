@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "search/step_search.h"
+#include "search/methods/step_search.h"
 
 namespace tune::search {
 

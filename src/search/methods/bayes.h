@@ -2,9 +2,9 @@
 #include <deque>
 #include <vector>
 
-#include "search/design.h"
-#include "search/gaussian_process.h"
-#include "search/neighbours.h"
+#include "search/methods/design.h"
+#include "search/methods/gaussian_process.h"
+#include "search/methods/neighbours.h"
 #include "search/prior.h"
 
 namespace tune::search {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "search/coordinates.h"
+#include "search/methods/coordinates.h"
 
 namespace tune::search {
 
