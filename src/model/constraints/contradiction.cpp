@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/constraints/diagram_product.h"
+#include "model/diagrams/diagram_product.h"
 
 namespace tune {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/constraints/diagram_product.h"
+#include "model/diagrams/diagram_product.h"
 #include "model/values/random.h"
 
 namespace tune {

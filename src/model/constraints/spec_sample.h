@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/constraints/restriction.h"
+#include "model/restriction.h"
 #include "model/space.h"
 
 namespace tune {

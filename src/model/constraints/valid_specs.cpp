@@ -7,7 +7,7 @@
 #include <cassert>
 #include <limits>
 
-#include "model/constraints/diagram_product.h"
+#include "model/diagrams/diagram_product.h"
 
 namespace tune {
 

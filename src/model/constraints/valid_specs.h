@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/constraints/restriction.h"
+#include "model/restriction.h"
 #include "model/space.h"
 #include "model/values/error.h"
 #include "model/values/random.h"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/constraints/interval_bounds.h"
+#include "model/diagrams/interval_bounds.h"
 
 /// Every row of the table of operators: what these tests say of the rows holds for one that is added, too.
 namespace tune::operators_test {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
-#include "model/constraints/diagram_product.h"
 #include "model/constraints/spec_sample.h"
+#include "model/diagrams/diagram_product.h"
 
 namespace tune::valid_specs_test {
 namespace {

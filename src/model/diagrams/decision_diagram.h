@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/constraints/constraint_automaton.h"
+#include "model/diagrams/constraint_automaton.h"
 
 namespace tune {
 

@@ -1,4 +1,4 @@
-#include "model/constraints/interval_bounds.h"
+#include "model/diagrams/interval_bounds.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/constraints/decision_diagram.h"
-#include "model/constraints/restriction.h"
+#include "model/diagrams/decision_diagram.h"
+#include "model/restriction.h"
 #include "model/space.h"
 #include "model/values/natural.h"
 

@@ -1,4 +1,4 @@
-#include "model/constraints/diagram_product.h"
+#include "model/diagrams/diagram_product.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "model/constraints/variable_order.h"
+#include "model/diagrams/variable_order.h"
 
 namespace tune {
 namespace {

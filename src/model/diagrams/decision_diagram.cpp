@@ -1,4 +1,4 @@
-#include "model/constraints/decision_diagram.h"
+#include "model/diagrams/decision_diagram.h"
 
 #include <algorithm>
 #include <cassert>

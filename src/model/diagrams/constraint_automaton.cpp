@@ -1,4 +1,4 @@
-#include "model/constraints/constraint_automaton.h"
+#include "model/diagrams/constraint_automaton.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "model/constraints/variable_order.h"
+#include "model/diagrams/variable_order.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include <span>
 #include <vector>
 
-#include "model/constraints/interval_bounds.h"
-#include "model/constraints/row_set.h"
+#include "model/diagrams/interval_bounds.h"
+#include "model/diagrams/row_set.h"
 #include "model/expression/expression_graph.h"
 
 namespace tune {
