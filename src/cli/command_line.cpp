@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "cli/completion.h"
-#include "cli/help.h"
-#include "cli/manual.h"
 #include "cli/spellings.h"
+#include "cli/texts/completion.h"
+#include "cli/texts/help.h"
+#include "cli/texts/manual.h"
 #include "cli/undashed_command.h"
 #include "model/values/names.h"
 #include "platform/files/streams.h"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/completion.h"
+#include "cli/texts/completion.h"
 
 namespace tune::cli {
 namespace {

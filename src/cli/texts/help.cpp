@@ -1,4 +1,4 @@
-#include "cli/help.h"
+#include "cli/texts/help.h"
 
 #include <algorithm>
 #include <sstream>

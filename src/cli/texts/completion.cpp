@@ -1,4 +1,4 @@
-#include "cli/completion.h"
+#include "cli/texts/completion.h"
 
 #include <iterator>
 #include <sstream>

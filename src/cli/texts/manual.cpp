@@ -1,4 +1,4 @@
-#include "cli/manual.h"
+#include "cli/texts/manual.h"
 
 #include <algorithm>
 #include <vector>
