@@ -6,8 +6,8 @@
 
 #include "exec/request/occupancy.h"
 #include "wire/argument_lists.h"
-#include "wire/code_object.h"
-#include "wire/cubin.h"
+#include "wire/binaries/code_object.h"
+#include "wire/binaries/cubin.h"
 
 namespace tune::exec {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
-#include "wire/code_object.h"
+#include "wire/binaries/code_object.h"
 
 namespace tune::cli::hip_clang_test {
 namespace {

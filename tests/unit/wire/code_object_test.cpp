@@ -1,11 +1,11 @@
-#include "wire/code_object.h"
+#include "wire/binaries/code_object.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "wire/cubin.h"
+#include "wire/binaries/cubin.h"
 #include "wire/messages.h"
 
 namespace tune::wire::code_object_test {

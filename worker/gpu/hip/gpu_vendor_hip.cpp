@@ -6,7 +6,7 @@
 
 #include "gpu/gpu_vendor.h"
 #include "gpu/hip/gpu_command_hip.h"
-#include "wire/code_object.h"
+#include "wire/binaries/code_object.h"
 
 namespace tune::gpu {
 

@@ -1,11 +1,11 @@
-#include "wire/cubin.h"
+#include "wire/binaries/cubin.h"
 
 #include <elf.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "wire/elf_reader.h"
+#include "wire/binaries/elf_reader.h"
 
 namespace tune::wire {
 namespace {

@@ -1,10 +1,10 @@
-#include "wire/code_object.h"
+#include "wire/binaries/code_object.h"
 
 #include <elf.h>
 
 #include <optional>
 
-#include "wire/elf_reader.h"
+#include "wire/binaries/elf_reader.h"
 
 namespace tune::wire {
 namespace {
