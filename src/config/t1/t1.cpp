@@ -6,8 +6,8 @@
 #include <array>
 #include <regex>
 
+#include "config/t1/python_list.h"
 #include "config/yaml/fields.h"
-#include "config/yaml/python_list.h"
 #include "config/yaml/values.h"
 #include "model/expression/expression.h"
 

@@ -1,4 +1,4 @@
-#include "config/yaml/python_list.h"
+#include "config/t1/python_list.h"
 
 #include <fmt/format.h>
 
