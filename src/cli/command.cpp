@@ -46,7 +46,7 @@ std::int64_t read_whole(const std::string& text, std::int64_t least, std::int64_
                               : " of 64 bits")};
 }
 
-platform::PageAddress read_host(const std::string& text) {
+platform::Address read_host(const std::string& text) {
   if (const auto address = parse_host(text)) return *address;
   throw Refused{"'" + text + "' is no address such as node1 or node1:7000"};
 }

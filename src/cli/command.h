@@ -14,7 +14,7 @@
 
 #include "cli/list.h"
 #include "model/values/error.h"
-#include "platform/net/page_server.h"
+#include "platform/address.h"
 
 // How a command of tune declares what it takes. Only the two files behind this face know CLI11.
 
@@ -39,7 +39,7 @@ std::int64_t read_whole(const std::string& text, std::int64_t least,
                         std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// An address such as node1 or node1:7000. Throws Refused.
-platform::PageAddress read_host(const std::string& text);
+platform::Address read_host(const std::string& text);
 
 /// An option that was declared, to say more of it.
 class Option {

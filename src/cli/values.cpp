@@ -47,8 +47,8 @@ std::optional<std::int64_t> parse_bytes(const std::string& text) {
   return bytes >= 1 && bytes < 1e15 ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
 }
 
-std::optional<platform::PageAddress> parse_host(const std::string& text) {
-  platform::PageAddress address{text, 0};
+std::optional<platform::Address> parse_host(const std::string& text) {
+  platform::Address address{text, 0};
   const std::size_t colon = text.rfind(':');
   const bool bracketed = text.starts_with('[') && text.find(']') != std::string::npos;
   if (colon != std::string::npos && (bracketed ? colon > text.find(']') : text.find(':') == colon)) {
@@ -77,8 +77,8 @@ std::optional<Part> parse_part(const std::string& text) {
   return good ? std::optional(part) : std::nullopt;
 }
 
-std::optional<platform::PageAddress> parse_page_address(const std::string& text) {
-  platform::PageAddress address;
+std::optional<platform::Address> parse_page_address(const std::string& text) {
+  platform::Address address;
   const std::size_t colon = text.rfind(':');
   const std::string port = text.substr(colon == std::string::npos ? 0 : colon + 1);
   const char* end = port.data() + port.size();

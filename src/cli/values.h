@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "platform/net/page_server.h"
+#include "platform/address.h"
 
 namespace tune::cli {
 
@@ -21,9 +21,9 @@ std::optional<double> parse_share(const std::string& text);
 /// 500M or 12G, also with a B, in bytes.
 std::optional<std::int64_t> parse_bytes(const std::string& text);
 /// 8080, 0.0.0.0:8080 or [::1]:8080; without an address it is that of this machine alone.
-std::optional<platform::PageAddress> parse_page_address(const std::string& text);
+std::optional<platform::Address> parse_page_address(const std::string& text);
 /// `node1`, `node1:7000` or `[::1]:7000`; without a port it is 0.
-std::optional<platform::PageAddress> parse_host(const std::string& text);
+std::optional<platform::Address> parse_host(const std::string& text);
 /// A whole number.
 std::optional<std::int64_t> parse_whole(const std::string& text);
 /// 0:4, the first of four parts.

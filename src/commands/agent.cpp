@@ -20,7 +20,7 @@ namespace {
 
 /// `tune agent`: works for a run on another machine until that ends.
 struct AgentOptions {
-  platform::PageAddress driver;
+  platform::Address driver;
 };
 
 void bind(cli::Command& command, AgentOptions& options) {

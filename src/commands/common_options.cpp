@@ -59,7 +59,7 @@ cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyC
       .suggests(names);
 }
 
-cli::Option bind_live(cli::Command& command, std::optional<platform::PageAddress>& live, const char* help) {
+cli::Option bind_live(cli::Command& command, std::optional<platform::Address>& live, const char* help) {
   const auto read = [&live](const std::string& text) {
     live = cli::parse_page_address(text);
     if (!live) throw cli::Refused{"'" + text + "' is no port such as 8080, or 0 for a free one"};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "platform/net/page_server.h"
+#include "platform/address.h"
 #include "platform/store/store.h"
 #include "results/results.h"
 #include "search/strategies.h"
@@ -54,6 +54,6 @@ inline ExitCode with_exit_undecided(ExitCode code, int undecided) {
 /// --strategy.
 cli::Option bind_strategy(cli::Command& command, std::optional<search::StrategyChoice>& strategy, const char* help);
 /// --live [ADDRESS:]PORT.
-cli::Option bind_live(cli::Command& command, std::optional<platform::PageAddress>& live, const char* help);
+cli::Option bind_live(cli::Command& command, std::optional<platform::Address>& live, const char* help);
 
 }  // namespace tune::commands

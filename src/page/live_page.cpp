@@ -90,7 +90,7 @@ std::pair<platform::Descriptor, platform::Descriptor> new_pipe() {
 }
 
 /// The first character tells success: `+` and the address, or the exit code's digit and the error.
-[[noreturn]] void serve_for(pid_t run, const LiveRuns& runs, const platform::PageAddress& address, int open,
+[[noreturn]] void serve_for(pid_t run, const LiveRuns& runs, const platform::Address& address, int open,
                             int answer) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != run) ::_exit(0);
@@ -117,7 +117,7 @@ std::string line_from(const platform::Descriptor& pipe) {
 
 }  // namespace
 
-void serve(const LiveRuns& runs, const platform::PageAddress& address) {
+void serve(const LiveRuns& runs, const platform::Address& address) {
   Followed followed(runs);
   platform::PageServer server(address, served(runs, followed, [] { return false; }));
   platform::print_to_stderr(address_line(server));
@@ -128,7 +128,7 @@ void serve(const LiveRuns& runs, const platform::PageAddress& address) {
   server.run();
 }
 
-LivePage::LivePage(const LiveRuns& runs, const platform::PageAddress& address) {
+LivePage::LivePage(const LiveRuns& runs, const platform::Address& address) {
   auto [its_end, our_end] = new_pipe();
   auto [heard, said] = new_pipe();
   const pid_t run = ::getpid();

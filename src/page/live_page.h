@@ -23,14 +23,14 @@ struct LiveRuns {
 };
 
 /// Serves their page until the process ends, and prints its address. Throws Error as PageServer does.
-void serve(const LiveRuns& runs, const platform::PageAddress& address);
+void serve(const LiveRuns& runs, const platform::Address& address);
 
 /// The same, in a process of its own with the lowest priority, so that a run goes on whatever happens to its page. Open
 /// pages learn when this object ends.
 class LivePage {
  public:
   /// Prints the address. Throws Error as PageServer does. Call it before this process has threads or holds locks.
-  LivePage(const LiveRuns& runs, const platform::PageAddress& address);
+  LivePage(const LiveRuns& runs, const platform::Address& address);
   ~LivePage();
   LivePage(const LivePage&) = delete;
   LivePage& operator=(const LivePage&) = delete;

@@ -24,7 +24,7 @@ struct ReportOptions {
   std::vector<std::filesystem::path> runs;      ///< recorded ones
   std::vector<std::filesystem::path> yamls;     ///< of their kernel
   std::optional<std::filesystem::path> output;  ///< set unless the page is live
-  std::optional<platform::PageAddress> live;
+  std::optional<platform::Address> live;
 };
 
 /// best.html for a/best.jsonl, and for a/best.json.gz.

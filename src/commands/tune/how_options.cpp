@@ -311,7 +311,7 @@ void bind_cluster(cli::Command& command, TuneOptions& options) {
   command.whole("--agents", cluster.launcher.agents, 1, "N",
                 "Agents that the --launcher command starts (default: one per host)");
   const auto listen = [&cluster](const std::string& text) {
-    const platform::PageAddress address = cli::read_host(text);
+    const platform::Address address = cli::read_host(text);
     cluster.host = address.host;
     cluster.port = address.port;
   };

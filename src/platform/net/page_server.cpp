@@ -113,7 +113,7 @@ class PageReader : public std::enable_shared_from_this<PageReader> {
 
 class PageServer::Impl {
  public:
-  Impl(const PageAddress& address, ServedPage served)
+  Impl(const Address& address, ServedPage served)
       : served_(std::move(served)), token_(new_token()), acceptor_(io_), timer_(io_) {
     error_code failed;
     const auto host = asio::ip::make_address(address.host, failed);
@@ -235,7 +235,7 @@ class PageServer::Impl {
   NewsClock::time_point next_news_{};
 };
 
-PageServer::PageServer(const PageAddress& address, ServedPage served)
+PageServer::PageServer(const Address& address, ServedPage served)
     : impl_(std::make_unique<Impl>(address, std::move(served))) {}
 PageServer::~PageServer() = default;
 std::string PageServer::url() const { return impl_->url(); }

@@ -1,16 +1,11 @@
 #pragma once
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
-namespace tune::platform {
+#include "platform/address.h"
 
-/// Where a page is served, and to whom: only requests that have the token are answered.
-struct PageAddress {
-  std::string host = "127.0.0.1";  ///< an address of this machine
-  std::uint16_t port = 0;          ///< 0: any that is free
-};
+namespace tune::platform {
 
 /// What is served. The functions are called one at a time, by the thread that serves.
 struct ServedPage {
@@ -20,11 +15,12 @@ struct ServedPage {
   std::function<bool()> ended;        ///< whether to tell open pages so, and to stop
 };
 
-/// Serves one page by HTTP, and tells open pages by server-sent events what is new: `/` and `/events`.
+/// Serves one page by HTTP, and tells open pages by server-sent events what is new: `/` and `/events`. Only requests
+/// that have the token are answered.
 class PageServer {
  public:
-  /// Takes the port. Throws Error(bad_input) if the address is none, and Error(environment) if it cannot be had.
-  PageServer(const PageAddress& address, ServedPage served);
+  /// Takes the port on this machine. Throws Error(bad_input) if the address is none, and Error(environment) if it cannot be had.
+  PageServer(const Address& address, ServedPage served);
   ~PageServer();
   PageServer(const PageServer&) = delete;
   PageServer& operator=(const PageServer&) = delete;
