@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/statistics/finals.h"
-#include "wire/messages.h"
+#include "wire/contender.h"
 
 /// What a driver and its agents on other machines say to each other: a JSON object each, which files may follow.
 /// Nothing here does I/O.
@@ -27,20 +27,6 @@ struct TokenHalves {
 TokenHalves halves_of(const std::string& token);
 /// By which the times of agents are made comparable.
 inline constexpr int kCommonSpecs = 3;
-
-/// A participant of the finals: a spec whose artifact is in the store, the vendor's library, or what an earlier result
-/// was measured with.
-struct Contender {
-  /// An artifact of an earlier run and how it was launched: neither follows from the present source.
-  struct Stored {
-    std::string key, hash;  ///< of the entry in the store, and of the artifact that it had then
-    MeasureRequest request;
-  };
-
-  Entrant entrant;
-  std::optional<Failure> failure = {};  ///< why it must not be started
-  std::optional<Stored> stored = {};
-};
 
 // --- orders: what the driver says ---
 

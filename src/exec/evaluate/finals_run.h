@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "model/statistics/finals.h"
-#include "wire/agent_messages.h"
+#include "wire/contender.h"
 
 namespace tune::exec {
 
