@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "platform/net/frame_hub.h"
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 namespace tune {
 

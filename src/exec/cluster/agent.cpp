@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "exec/build/artifact_files.h"
+#include "exec/cluster/artifact_files.h"
 #include "model/values/error.h"
 #include "platform/files/streams.h"
 

@@ -10,7 +10,7 @@
 
 #include "exec/evaluate/local_executor.h"
 #include "platform/net/frame_hub.h"
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 namespace tune::exec {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "exec/process/runner.h"
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 namespace tune::exec {
 namespace {

@@ -14,7 +14,7 @@
 #include "exec/cluster/agent_starters.h"
 #include "exec/workers.h"
 #include "platform/net/frame_hub.h"
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 namespace tune::exec {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "exec/build/artifact_files.h"
+#include "exec/cluster/artifact_files.h"
 #include "model/values/error.h"
 
 namespace tune::exec {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 #include "wire/records.h"
 
 namespace tune::wire::messages_test {

@@ -1,4 +1,4 @@
-#include "exec/build/artifact_files.h"
+#include "exec/cluster/artifact_files.h"
 
 #include <algorithm>
 #include <filesystem>

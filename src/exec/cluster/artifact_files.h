@@ -3,7 +3,7 @@
 
 #include "exec/build/builder.h"
 #include "platform/store/store.h"
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 /// Entries of a build store as messages, by which what one machine built comes to others.
 namespace tune::exec {

@@ -1,4 +1,4 @@
-#include "wire/agent_messages.h"
+#include "wire/agents/agent_messages.h"
 
 #include <type_traits>
 
