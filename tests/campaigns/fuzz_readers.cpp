@@ -13,12 +13,12 @@
 #include "config/shapes/shapes.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "program/program_result.h"
 #include "recording/foreign/kernel_tuner_cache.h"
 #include "recording/foreign/t4.h"
 #include "recording/journal.h"
 #include "recording/journal_text.h"
 #include "recording/recorded_space.h"
-#include "wire/program_result.h"
 
 namespace tune::fuzz {
 namespace fs = std::filesystem;
@@ -274,9 +274,9 @@ Reader worker_reader() {
             for (std::string line; std::getline(lines, line);) {
               attempt([&] { wire::decode_event(line); });
               attempt([&] { wire::decode_record(line); });
-              attempt([&] { wire::read_program_result(line, ""); });
+              attempt([&] { worker::read_program_result(line, ""); });
             }
-            attempt([&] { wire::read_program_result(std::nullopt, text); });
+            attempt([&] { worker::read_program_result(std::nullopt, text); });
             return accepted;
           }};
 }

@@ -14,9 +14,9 @@
 #include "platform/store/store.h"
 #include "program/program_command.h"
 #include "program/program_host.h"
+#include "program/program_result.h"
 #include "program/program_run.h"
 #include "program/whole_command.h"
-#include "wire/program_result.h"
 
 namespace tune::worker {
 namespace {
@@ -125,7 +125,7 @@ class ProgramBackend final : public WorkerBackend {
   Ran run_program(bool discards_output) const;
   void time_whole();
   static platform::ResourceUse use_of(const Ran& ran);
-  static wire::Measured reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report);
+  static wire::Measured reported(const ProgramResult& result, const wire::Go& go, const Report& report);
   wire::Measured measure_runs(const wire::Go& go, const Report& report);
   void clean_up() const;
 
@@ -218,7 +218,7 @@ ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
   task.environment = {{"TUNE_RESULT", result.string()}};
   task.discards_output = discards_output;
   task.awaits_all = run_.times_whole;
-  task.keeps = wire::may_be_result;
+  task.keeps = may_be_result;
   platform::Finished finished = run_or_refuse(task);
   return {text_of(result), std::move(finished)};
 }
@@ -236,7 +236,7 @@ platform::ResourceUse ProgramBackend::use_of(const Ran& ran) {
                         "); have it wait for what it puts into the background, as by `wait` in a shell");
 }
 
-wire::Measured ProgramBackend::reported(const wire::ProgramResult& result, const wire::Go& go, const Report& report) {
+wire::Measured ProgramBackend::reported(const ProgramResult& result, const wire::Go& go, const Report& report) {
   if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
   if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
   return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
@@ -247,13 +247,13 @@ wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& re
   if (whole_) return whole_->measure(go);
   const Ran ran = run_program(false);
   const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-  if (!run_.times_whole) return reported(wire::read_program_result(ran.result, said), go, report);
-  if (const auto result = wire::find_program_result(ran.result, said)) return reported(*result, go, report);
+  if (!run_.times_whole) return reported(read_program_result(ran.result, said), go, report);
+  if (const auto result = find_program_result(ran.result, said)) return reported(*result, go, report);
   time_whole();
   whole_->add_first(use_of(ran));
   wire::Measured measured = whole_->measure(go);
   const bool in_finals = go.launches > 0;  // where it has been said already
-  if (const std::string why = wire::why_no_result(ran.finished.output); !why.empty() && !in_finals)
+  if (const std::string why = why_no_result(ran.finished.output); !why.empty() && !in_finals)
     measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
                                "; --whole (whole: true) says that this is meant");
   return measured;

@@ -1,10 +1,10 @@
-#include "wire/program_result.h"
+#include "program/program_result.h"
 
 #include <gtest/gtest.h>
 
 #include "wire/messages.h"
 
-namespace tune::wire::program_result_test {
+namespace tune::worker::program_result_test {
 namespace {
 
 ProgramResult from_stdout(std::string_view output) { return read_program_result(std::nullopt, output); }
@@ -13,7 +13,7 @@ ProgramResult from_file(const std::string& text) { return read_program_result(te
 std::string refusal(const std::optional<std::string>& file, std::string_view output) {
   try {
     read_program_result(file, output);
-  } catch (const Malformed& error) {
+  } catch (const wire::Malformed& error) {
     return error.what();
   }
   return "accepted";
@@ -192,4 +192,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace tune::wire::program_result_test
+}  // namespace tune::worker::program_result_test

@@ -1,7 +1,7 @@
 #pragma once
 #include "wire/json.h"
 
-namespace tune::wire {
+namespace tune::worker {
 
 /// Whether this is what a program of google-benchmark writes to the file of --benchmark_out.
 bool is_google_benchmark(const nlohmann::json& document);
@@ -11,4 +11,4 @@ bool is_google_benchmark(const nlohmann::json& document);
 /// Throws Malformed if there is none or more than one, or if it stopped with an error.
 nlohmann::json row_of_google_benchmark(const nlohmann::json& document);
 
-}  // namespace tune::wire
+}  // namespace tune::worker

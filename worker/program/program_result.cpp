@@ -1,4 +1,4 @@
-#include "wire/program_result.h"
+#include "program/program_result.h"
 
 #include <fmt/format.h>
 
@@ -8,16 +8,17 @@
 #include <set>
 #include <vector>
 
-#include "wire/google_benchmark.h"
+#include "program/google_benchmark.h"
 #include "wire/json.h"
 #include "wire/messages.h"
 
-namespace tune::wire {
+namespace tune::worker {
 namespace {
 
 using nlohmann::json;
+using wire::Malformed;
 
-constexpr std::size_t kLongestLine = 1 << 20;  // of a program's output, as platform/process/child.cpp reads it
+constexpr std::size_t kLongestJsonLine = 1 << 20;  // of a program's output, as platform/process/child.cpp reads it
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -162,7 +163,7 @@ json row_of_file(std::string_view file) {
 // A line that looks like a result but does not parse must not make way for an older one.
 void refuse_broken_row(std::string_view line) {
   if (!may_be_result(line)) return;
-  if (line.size() >= kLongestLine)
+  if (line.size() >= kLongestJsonLine)
     throw Malformed(
         "a line of JSON on stdout is longer than 1 MiB, and is cut; write the result to the file that "
         "TUNE_RESULT names");
@@ -269,7 +270,7 @@ std::optional<bool> ok_of(const json& row) {
 }
 
 std::map<std::string, double> metrics_of(json row) {
-  for (const char* known : {"name", "time", "met (ms)", "iters", "min", "mean", "p95", "ok"}) row.erase(known);
+  for (const char* key : {"name", "time", "met (ms)", "iters", "min", "mean", "p95", "ok"}) row.erase(key);
   std::map<std::string, double> metrics;
   for (const auto& [name, value] : row.items())
     if (value.is_number() && std::isfinite(value.get<double>())) metrics[name] = value.get<double>();
@@ -287,7 +288,8 @@ ProgramResult result_of(const json& row) { return {timing_of(row), ok_of(row), m
 bool may_be_result(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with('{')) return false;
-  return line.size() >= kLongestLine || line.find("\"time\"") != line.npos || line.find("\"met (ms)\"") != line.npos;
+  return line.size() >= kLongestJsonLine || line.find("\"time\"") != line.npos ||
+         line.find("\"met (ms)\"") != line.npos;
 }
 
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output) {
@@ -311,4 +313,4 @@ std::optional<ProgramResult> find_program_result(const std::optional<std::string
   return row ? std::optional(result_of(*row)) : std::nullopt;
 }
 
-}  // namespace tune::wire
+}  // namespace tune::worker

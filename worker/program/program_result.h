@@ -6,7 +6,7 @@
 
 #include "model/trial.h"
 
-namespace tune::wire {
+namespace tune::worker {
 
 /// What a benchmark program said of the one case it ran.
 struct ProgramResult {
@@ -31,4 +31,4 @@ bool may_be_result(std::string_view line);
 /// Why something on stdout that looks like a result is none: JSON without a time, or CSV. Empty if nothing looks so.
 std::string why_no_result(std::string_view output);
 
-}  // namespace tune::wire
+}  // namespace tune::worker

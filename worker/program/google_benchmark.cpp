@@ -1,4 +1,4 @@
-#include "wire/google_benchmark.h"
+#include "program/google_benchmark.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,11 @@
 #include "model/statistics/stats.h"
 #include "wire/messages.h"
 
-namespace tune::wire {
+namespace tune::worker {
 namespace {
 
 using nlohmann::json;
+using wire::Malformed;
 
 std::string text_of(const json& row, const char* key) {
   return row.contains(key) && row.at(key).is_string() ? row.at(key).get<std::string>() : "";
@@ -101,4 +102,4 @@ json row_of_google_benchmark(const json& document) {
   return row;
 }
 
-}  // namespace tune::wire
+}  // namespace tune::worker
