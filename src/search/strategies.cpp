@@ -9,23 +9,15 @@
 #include "model/expression/expression.h"
 #include "model/values/error.h"
 #include "search/kernel_tuner_names.h"
-#include "search/methods/annealing.h"
-#include "search/methods/auto_search.h"
-#include "search/methods/differential_evolution.h"
-#include "search/methods/genetic.h"
-#include "search/methods/hill_climb.h"
-#include "search/methods/ordered.h"
-#include "search/methods/random_search.h"
+#include "search/methods/methods.h"
 
 namespace tune::search {
 namespace {
 
 constexpr double kMostWhole = 5'000;
 
-StrategyOption whole(std::string key, int value, int least = 1) {
-  return {std::move(key), static_cast<double>(value), static_cast<double>(least), true};
-}
-StrategyOption real(std::string key, double value) { return {std::move(key), value, 0, false}; }
+constexpr Method (*kMethods[])() = {auto_method,      bayes_method,      genetic_method, differential_evolution_method,
+                                    annealing_method, hill_climb_method, random_method,  exhaustive_method};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& cause) {
   throw Error(ExitCode::bad_input, fmt::format("--strategy {}: {}", text, cause));
@@ -81,11 +73,6 @@ void set_option(const std::string& text, StrategyChoice& choice, const std::stri
   option->value = parse_number(text, *option, assignment.substr(equals + 1));
 }
 
-// Among points that no axis tells apart, as of a space with one spec, there is nothing to choose.
-bool useful(const Prior* prior) {
-  return prior != nullptr && !prior->ranked().empty() && !CoordinateSystem(prior->specs().space()).axes().empty();
-}
-
 }  // namespace
 
 double StrategyChoice::option(std::string_view key) const {
@@ -93,31 +80,9 @@ double StrategyChoice::option(std::string_view key) const {
 }
 
 std::vector<StrategyChoice> strategies() {
-  const AutoOptions portfolio;
-  const BayesOptions bayes;
-  const HillClimbOptions climb;
-  const AnnealingOptions annealing;
-  const GeneticOptions genetic;
-  const DifferentialEvolutionOptions evolution;
-  return {
-      {"auto",
-       {whole("design", portfolio.design, 2), whole("patience", portfolio.patience),
-        whole("model", portfolio.picks, 0)}},
-      {"bayes",
-       {whole("design", bayes.design, 2), whole("points", bayes.points, 20), whole("candidates", bayes.candidates)}},
-      {"genetic",
-       {whole("population", genetic.population, 2), whole("tournament", genetic.tournament),
-        real("mutation", genetic.mutation)}},
-      {"differential_evolution",
-       {whole("population", evolution.population, 2), real("weight", evolution.weight),
-        real("crossover", evolution.crossover), real("greed", evolution.greed)}},
-      {"annealing",
-       {whole("starts", annealing.starts), real("heat", annealing.heat), real("cooling", annealing.cooling),
-        real("coldest", annealing.coldest)}},
-      {"hill_climb", {whole("starts", climb.starts)}},
-      {"random", {whole("latin", 1, 0)}},
-      {"exhaustive", {}},
-  };
+  std::vector<StrategyChoice> all;
+  for (const auto method : kMethods) all.push_back(method().defaults);
+  return all;
 }
 
 StrategyChoice parse_strategy(const std::string& text) {
@@ -134,31 +99,14 @@ StrategyChoice parse_strategy(const std::string& text) {
 
 std::unique_ptr<Search> make_search(const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed,
                                     const Prior* prior) {
-  const auto real = [&](const char* key) { return choice.option(key); };
-  const auto whole = [&](const char* key) { return static_cast<int>(choice.option(key)); };
-  if (choice.name == "random") return std::make_unique<RandomSearch>(specs, seed, RandomOptions{whole("latin") != 0});
-  if (choice.name == "hill_climb") return std::make_unique<HillClimb>(specs, seed, HillClimbOptions{whole("starts")});
-  if (choice.name == "annealing")
-    return std::make_unique<Annealing>(
-        specs, seed, AnnealingOptions{whole("starts"), real("heat"), real("cooling"), real("coldest")});
-  if (choice.name == "genetic")
-    return std::make_unique<Genetic>(specs, seed,
-                                     GeneticOptions{whole("population"), whole("tournament"), real("mutation")});
-  if (choice.name == "differential_evolution")
-    return std::make_unique<DifferentialEvolution>(
-        specs, seed,
-        DifferentialEvolutionOptions{whole("population"), real("weight"), real("crossover"), real("greed")});
-  if (choice.name == "bayes") {
-    BayesOptions options;
-    options.design = whole("design");
-    options.points = whole("points");
-    options.candidates = whole("candidates");
-    return std::make_unique<Bayes>(specs, seed, options);
-  }
-  if (choice.name == "auto")
-    return std::make_unique<Auto>(specs, seed, AutoOptions{whole("design"), whole("patience"), whole("model")},
-                                  useful(prior) && whole("model") > 0 ? prior : nullptr);
-  return std::make_unique<Ordered>(specs);
+  const auto is_chosen = [&](const auto method) { return method().defaults.name == choice.name; };
+  return (*std::ranges::find_if(kMethods, is_chosen))().make(choice, specs, seed, prior);
 }
+
+StrategyOption whole(std::string key, int value, int least) {
+  return {std::move(key), static_cast<double>(value), static_cast<double>(least), true};
+}
+
+StrategyOption real(std::string key, double value) { return {std::move(key), value, 0, false}; }
 
 }  // namespace tune::search

@@ -23,6 +23,7 @@ struct StrategyChoice {
   std::vector<StrategyOption> options;
 
   double option(std::string_view key) const;
+  int whole(std::string_view key) const { return static_cast<int>(option(key)); }
 };
 
 /// All strategies with their defaults; `auto` comes first.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "search/methods/methods.h"
 #include "search/methods/portable_math.h"
 
 namespace tune::search {
@@ -241,6 +242,21 @@ void Bayes::renew(std::vector<double> scores) {
   std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count) - 1, order.end(), worse);
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), worse);
   for (std::size_t i = 0; i < count; ++i) fill(order[i]);
+}
+
+Method bayes_method() {
+  const BayesOptions usual;
+  return {
+      {"bayes",
+       {whole("design", usual.design, 2), whole("points", usual.points, 20), whole("candidates", usual.candidates)}},
+      [](const StrategyChoice& choice, const ValidSpecs& specs, std::uint64_t seed,
+         const Prior*) -> std::unique_ptr<Search> {
+        BayesOptions options;
+        options.design = choice.whole("design");
+        options.points = choice.whole("points");
+        options.candidates = choice.whole("candidates");
+        return std::make_unique<Bayes>(specs, seed, options);
+      }};
 }
 
 }  // namespace tune::search
