@@ -1,10 +1,9 @@
-#include "config/reader/baseline_reader.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "config/reader/file_reader.h"
+#include "config/reader/sections.h"
 #include "config/yaml/fields.h"
 #include "model/expression/expression.h"
 #include "model/values/error.h"

@@ -1,5 +1,3 @@
-#include "config/reader/cost_reader.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/reader/sections.h"
 #include "config/yaml/fields.h"
 
 namespace tune::config {

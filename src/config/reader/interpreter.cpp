@@ -3,17 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
-#include "config/reader/baseline_reader.h"
-#include "config/reader/constant_condition.h"
-#include "config/reader/cost_reader.h"
-#include "config/reader/device_limits.h"
-#include "config/reader/device_parameters.h"
-#include "config/reader/device_values.h"
-#include "config/reader/objective_reader.h"
-#include "config/reader/reserved_names.h"
-#include "config/reader/rules_reader.h"
-#include "config/reader/run_reader.h"
+#include "config/reader/problem_reader.h"
+#include "config/reader/sections.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "model/statistics/objective.h"
@@ -23,6 +16,39 @@ namespace tune::config {
 namespace {
 
 constexpr int kRunsBeforehand = 1;  // of a whole command: they bring its files into memory
+
+/// What is measured of every spec.
+constexpr std::array<std::string_view, 4> kFigures = {"time", "flops", "bytes", "energy"};
+
+bool has(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool is_word_of_the_language(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",    "if",
+                                                      "else", "True", "False", "device"};
+  return has(kWords, name);
+}
+
+bool is_function(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "abs", "ceil_div"};
+  return has(kFunctions, name);
+}
+
+/// What already bears a name in a tuning file of this backend, problem and these constants; or nothing. No parameter
+/// and no derived value may have such a name.
+std::string owner_of(std::string_view name, const Plan& plan) {
+  if (is_function(name)) return "a built-in function";
+  if (is_word_of_the_language(name)) return "a word of the expression language";
+  if (plan.constants.contains(std::string(name))) return "a size of the problem";
+  if (has(kFigures, name)) return "a built-in figure of a measurement";
+  if (plan.is_program()) return "";
+  const auto of_builds = [&](const BackendTraits& traits) { return has(traits.build_names, name); };
+  if (std::ranges::any_of(backends(), of_builds)) return "a built-in property of a build";
+  const std::vector<std::string> buffers = buffer_names(plan.problem);
+  if (std::ranges::find(buffers, name) != buffers.end() || name == "workspace") return "a buffer";
+  return "";
+}
 
 }  // namespace
 
@@ -336,7 +362,7 @@ void Interpreter::read_rules() {
 }
 
 void Interpreter::read_figures() {
-  for (const std::string_view name : figure_names()) scope_.add_result(std::string(name));
+  for (const std::string_view name : kFigures) scope_.add_result(std::string(name));
   for (const std::string& figure : options_.figures)
     if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {

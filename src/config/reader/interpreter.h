@@ -1,9 +1,8 @@
 #pragma once
-#include "config/reader/device_values.h"
 #include "config/reader/file_reader.h"
-#include "config/reader/launch_reader.h"
 #include "config/reader/load.h"
 #include "config/reader/problem_reader.h"
+#include "config/reader/sections.h"
 #include "config/reader/symbol_table.h"
 #include "config/yaml/params.h"
 

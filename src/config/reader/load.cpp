@@ -1,7 +1,6 @@
 #include "config/reader/load.h"
 
 #include "config/reader/interpreter.h"
-#include "config/reader/name_uses.h"
 #include "config/reader/source.h"
 
 namespace tune::config {

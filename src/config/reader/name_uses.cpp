@@ -1,5 +1,3 @@
-#include "config/reader/name_uses.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "config/reader/file_reader.h"
+#include "config/reader/source.h"
 #include "config/yaml/fields.h"
 #include "model/device_setting.h"
 #include "model/program.h"

@@ -2,12 +2,109 @@
 
 #include <fmt/format.h>
 
-#include "config/reader/custom_reader.h"
+#include <algorithm>
+
 #include "config/reader/gemm_reader.h"
 #include "config/yaml/fields.h"
 
 namespace tune::config {
 namespace {
+
+class CustomReader {
+ public:
+  CustomReader(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
+               std::vector<Expression>& counts, Diagnostics& diagnostics)
+      : fields_(node, "custom", {"sizes", "buffers", "flops", "bytes", "tolerance", "reference"}, diagnostics),
+        scope_(&scope),
+        constants_(&constants),
+        counts_(&counts),
+        diagnostics_(&diagnostics) {}
+
+  Custom read() {
+    if (const Node* node = fields_.find("sizes")) read_sizes(*node);
+    if (const Node* node = fields_.require("buffers")) read_buffers(*node);
+    custom_.flops = number("flops");
+    custom_.bytes = number("bytes");
+    custom_.tolerance = number("tolerance");
+    return custom_;
+  }
+
+ private:
+  double number(std::string_view key) {
+    const Node* node = fields_.find(key);
+    const double value = node != nullptr ? scope_->read_constant_number(*node, key).value_or(0) : 0;
+    if (!(value >= 0)) diagnostics_->add(node->place, fmt::format("{} is {}; it must not be negative", key, value));
+    return value;
+  }
+
+  void read_sizes(const Node& node) {
+    if (!node.is_mapping()) {
+      diagnostics_->add(node.place, fmt::format("sizes must be a mapping such as {{w: 2048}}, not {}", describe(node)));
+    }
+    for (const Entry& entry : node.entries) {
+      const std::string& name = entry.key.text;
+      if (!is_identifier(name)) {
+        diagnostics_->add(entry.key.place, fmt::format("'{}' cannot be a size's name", name));
+      } else {
+        const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name));
+        // After an error the name is declared anyway, so that its uses are not reported too.
+        scope_->add_constant(name, size.value_or(1));
+        if (constants_->emplace(name, size.value_or(1)).second) custom_.sizes.push_back(name);
+      }
+    }
+  }
+
+  void read_buffers(const Node& node) {
+    for (const Node* item : as_list(node)) read_buffer(*item);
+    const auto written = [](const Buffer& buffer) { return buffer.role != Buffer::Role::in; };
+    if (std::ranges::none_of(custom_.buffers, written)) {
+      diagnostics_->add(node.place, "no buffer is written; give the result's buffer `role: out` or `role: inout`");
+    }
+  }
+
+  void read_buffer(const Node& node) {
+    Fields fields(node, "buffer", {"name", "type", "count", "init", "role"}, *diagnostics_);
+    Buffer buffer;
+    if (const Node* name = fields.require("name")) read_name(*name, buffer.name);
+    const std::string what = fmt::format("of buffer '{}'", buffer.name);
+    if (const Node* type = fields.require("type")) {
+      buffer.type = read_type(*type, "type " + what, *diagnostics_).value_or(buffer.type);
+    }
+    if (const Node* count = fields.require("count")) {
+      const std::optional<std::int64_t> value = scope_->read_constant_integer(*count, "count " + what);
+      buffer.count = value.value_or(1);
+      if (value) counts_->push_back(*scope_->read_fixed(*count, "count " + what));
+      if (buffer.count < 1) {
+        diagnostics_->add(count->place, fmt::format("count {} is {}; it must be positive", what, buffer.count));
+      }
+    }
+    if (const Node* init = fields.find("init")) {
+      buffer.init = read_init(*init, "init " + what, *diagnostics_).value_or(buffer.init);
+    }
+    if (const Node* role = fields.find("role")) {
+      buffer.role = static_cast<Buffer::Role>(
+          read_choice(*role, "role " + what, {"in", "out", "inout"}, *diagnostics_).value_or(0));
+    }
+    custom_.buffers.push_back(std::move(buffer));
+  }
+
+  void read_name(const Node& node, std::string& name) {
+    name = read_text(node, "name of a buffer", *diagnostics_).value_or("");
+    const auto same_name = [&](const Buffer& other) { return other.name == name; };
+    if (!is_identifier(name) || name == "workspace") {
+      diagnostics_->add(node.place, fmt::format("'{}' cannot be a buffer's name", name));
+    } else if (std::ranges::any_of(custom_.buffers, same_name) || scope_->declares(name)) {
+      diagnostics_->add(node.place, fmt::format("'{}' is already the name of a buffer or size", name));
+    }
+  }
+
+  Fields fields_;
+  SymbolTable* scope_;
+  std::map<std::string, Value>* constants_;
+  std::vector<Expression>* counts_;
+  Diagnostics* diagnostics_;
+  Custom custom_;
+};
 
 ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
   ProblemSection section{gemm, constants_of(gemm), {}, nullptr};
@@ -26,7 +123,7 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
   }
   if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
   if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
-  section.problem = read_custom(*custom, scope, section.constants, section.counts, diagnostics);
+  section.problem = CustomReader(*custom, scope, section.constants, section.counts, diagnostics).read();
   section.reference = custom->find("reference");
   return section;
 }

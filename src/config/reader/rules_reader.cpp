@@ -1,6 +1,5 @@
-#include "config/reader/rules_reader.h"
-
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +7,11 @@
 
 #include "config/reader/command_reader.h"
 #include "config/reader/file_reader.h"
+#include "config/reader/sections.h"
 #include "config/yaml/fields.h"
+#include "model/expression/code.h"
+#include "model/statistics/objective.h"
+#include "model/values/error.h"
 
 namespace tune::config {
 namespace {
@@ -96,6 +99,37 @@ std::optional<bool> read_direction(const Fields& fields, const Place& place) {
   if (minimize == nullptr) return {};
   const std::optional<bool> value = read_bool(*minimize, "minimize", fields.diagnostics());
   return value ? std::optional(!*value) : std::nullopt;
+}
+
+bool is_jump(Op op) { return op >= Op::jump; }
+
+/// Whether the value is that of `and`, `or` or `if`, which end in a jump over the last operand.
+bool is_chosen(const Code& code) {
+  const auto size = static_cast<std::int64_t>(code.instructions.size());
+  for (std::int64_t i = 0; i < size; ++i) {
+    const Instruction& instruction = code.instructions[static_cast<std::size_t>(i)];
+    if (is_jump(instruction.op) && i + instruction.index == size) return true;
+  }
+  return false;
+}
+
+bool may_be_false(const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return std::holds_alternative<Bool>(value) || (integer != nullptr && (*integer == 0 || *integer == 1));
+}
+
+/// Whether a name can stand for a condition.
+bool is_truth(const std::string& name, std::span<const Space::Mapping> mappings) {
+  bool only_truths = true, is_parameter = false;
+  for (const Space::Mapping& mapping : mappings) {
+    if (std::ranges::find(mapping.derived, name, &Derived::name) != mapping.derived.end()) return true;
+    for (const Parameter& parameter : mapping.parameters) {
+      if (parameter.name != name) continue;
+      is_parameter = true;
+      only_truths = only_truths && std::ranges::all_of(parameter.values, may_be_false);
+    }
+  }
+  return name.starts_with("device.") || (is_parameter && only_truths);
 }
 
 }  // namespace
@@ -210,6 +244,46 @@ std::vector<ConditionNode> read_conditions(const Node& node, std::string_view wh
     conditions.push_back({condition, reason.value_or(condition->text)});
   }
   return conditions;
+}
+
+bool compares_nothing(const Expression& condition, const Names& names, std::span<const Space::Mapping> mappings) {
+  const Code& code = condition.code();
+  if (is_chosen(code)) return false;
+  const Op op = code.instructions.back().op;
+  if (op == Op::load) return code.uses.empty() || !is_truth(names.at(code.uses.front().slot), mappings);
+  const bool compares = (op >= Op::less && op <= Op::contains) || op == Op::in_list || op == Op::logical_not;
+  return !compares && op != Op::link;
+}
+
+std::vector<std::string> read_objectives(const Node* node, const ObjectiveContext& context, Diagnostics& diagnostics) {
+  std::vector<std::string> known = {"time", "gflops", "gflops_per_watt", "energy", "edp", "ed2p"};
+  for (const Metric& metric : context.metrics) known.push_back(metric.name);
+  known.insert(known.end(), context.figures.begin(), context.figures.end());
+  const auto contains = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  std::vector<std::string> objectives;
+  const auto add = [&](const std::string& written, const auto& complain) {
+    const std::string name = context.any_column && !context.has_flops ? written : objective_named(written, known);
+    const std::string advice = did_you_mean(written, known);
+    if (!contains(known, name) && !(context.any_column && advice.empty()))
+      complain(fmt::format(
+          "unknown objective '{}'{}", written,
+          advice.empty() ? fmt::format("; known are {}; metrics may declare others", fmt::join(known, ", ")) : advice));
+    else if (contains(objectives, name))
+      complain(fmt::format("the objective '{}' stands twice", written));
+    else
+      objectives.push_back(name);
+  };
+  if (node != nullptr && node->is_list() && node->items.empty())
+    diagnostics.add(node->place, "objective is an empty list; name one, such as time, or remove it");
+  for (const std::string& name : context.asked)
+    add(name, [](const std::string& text) { throw Error(ExitCode::bad_input, "--objective: " + text); });
+  if (node != nullptr && context.asked.empty())
+    for (const Node* item : as_list(*node))
+      if (const auto name = read_text(*item, "objective", diagnostics))
+        add(*name, [&](const std::string& text) { diagnostics.add(item->place, text); });
+  return objectives;
 }
 
 }  // namespace tune::config

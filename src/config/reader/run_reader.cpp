@@ -1,11 +1,10 @@
-#include "config/reader/run_reader.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "config/reader/command_reader.h"
+#include "config/reader/sections.h"
 #include "config/yaml/split_words.h"
 #include "model/program.h"
 #include "model/values/names.h"
