@@ -35,6 +35,56 @@ bool is_too_deep(std::string_view json);
 /// Why a value is not what it should be, in our words and without the library's.
 std::string fault_of(const nlohmann::json::exception& error);
 
+/// What `read` returns. Throws Malformed for what the library, or a check of ours, refuses.
+template <typename Read>
+auto or_malformed(Read read) try {
+  return read();
+} catch (const nlohmann::json::exception& error) {
+  throw wire::Malformed(fault_of(error));
+} catch (const std::invalid_argument& error) {
+  throw wire::Malformed(error.what());
+}
+
+/// One field of an object: an optional one is left out if it is unset. `take` leaves what the object does not have as
+/// it is, `need` refuses that.
+template <typename Value>
+void put(nlohmann::json& j, const char* key, const Value& value) {
+  j[key] = value;
+}
+template <typename Value>
+void put(nlohmann::json& j, const char* key, const std::optional<Value>& value) {
+  if (value) j[key] = *value;
+}
+template <typename Value>
+void take(const nlohmann::json& j, const char* key, Value& value) {
+  value = j.value(key, value);
+}
+template <typename Value>
+void take(const nlohmann::json& j, const char* key, std::optional<Value>& value) {
+  if (j.contains(key)) value = j.at(key).get<Value>();
+}
+template <typename Value>
+void need(const nlohmann::json& j, const char* key, Value& value) {
+  j.at(key).get_to(value);
+}
+template <typename Value>
+void need(const nlohmann::json& j, const char* key, std::optional<Value>& value) {
+  take(j, key, value);
+}
+
+// Defines to_json and from_json of a struct from its members; `READ` is TUNE_JSON_TAKE or TUNE_JSON_NEED.
+#define TUNE_JSON_PUT(member) put(j, #member, value.member);
+#define TUNE_JSON_TAKE(member) take(j, #member, value.member);
+#define TUNE_JSON_NEED(member) need(j, #member, value.member);
+#define TUNE_JSON_FIELDS(Type, READ, ...)                                 \
+  inline void to_json(nlohmann::json& j, const Type& value) {             \
+    j = nlohmann::json::object();                                         \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(TUNE_JSON_PUT, __VA_ARGS__)) \
+  }                                                                       \
+  inline void from_json(const nlohmann::json& j, Type& value) {           \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(READ, __VA_ARGS__))          \
+  }
+
 /// Enums by a fixed table of names. Throws std::invalid_argument for a name that is none of them.
 template <typename Enum, std::size_t size>
 Enum enum_from(const std::string& name, const std::pair<const char*, Enum> (&table)[size]) {

@@ -1,6 +1,6 @@
 #include "wire/messages.h"
 
-#include "wire/json.h"
+#include "wire/named_message.h"
 
 namespace tune::wire {
 
@@ -98,29 +98,7 @@ static void from_json(const json& j, MeasureRequest& request) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
                                                 workspace_bytes, zero_workspace, share)
-static void to_json(json& j, const Go& go) {
-  j = {{"launches", go.launches},
-       {"best_seconds", go.best_seconds},
-       {"best_joules", go.best_joules},
-       {"check", go.check},
-       {"pause", go.pause},
-       {"answer_within", go.answer_within},
-       {"spec", go.spec}};
-  if (go.state) j["state"] = *go.state;
-}
-
-static void from_json(const json& j, Go& go) {
-  const Go plain;
-  go.launches = j.value("launches", plain.launches);
-  go.best_seconds = j.value("best_seconds", plain.best_seconds);
-  go.best_joules = j.value("best_joules", plain.best_joules);
-  go.check = j.value("check", plain.check);
-  go.pause = j.value("pause", plain.pause);
-  go.answer_within = j.value("answer_within", plain.answer_within);
-  go.spec = j.value("spec", plain.spec);
-  if (j.contains("state")) go.state = j.at("state").get<PowerState>();
-}
-
+TUNE_JSON_FIELDS(Go, TUNE_JSON_TAKE, launches, best_seconds, best_joules, check, pause, answer_within, state, spec)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Next, request, beside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceName, name, id, one_process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, backend, device, compiler, archs, no_device, devices,
@@ -130,94 +108,20 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Checked, max_error, seconds, wai
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measured, timing, checked, metrics, remarks, name, clean_seconds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Failed, stage, message, facts, no_device, environment, room_error)
 
-namespace {
-
-// Messages without fields are empty objects.
-template <typename Message>
-concept Empty = std::is_empty_v<Message>;
-
-template <typename Message>
-json body_of(const Message& message) {
-  if constexpr (Empty<Message>)
-    return json::object();
-  else
-    return message;
-}
-
-// The name of each message, which tells the alternatives of a variant apart on the wire.
-template <typename Message>
-struct Name;
-#define TUNE_MESSAGE(Message, text)            \
-  template <>                                  \
-  struct Name<Message> {                       \
-    static constexpr const char* value = text; \
-  };
-TUNE_MESSAGE(BuildRequest, "build")
-TUNE_MESSAGE(MeasureRequest, "measure")
-TUNE_MESSAGE(ReferenceRequest, "reference")
-TUNE_MESSAGE(Load, "load")
-TUNE_MESSAGE(Go, "go")
-TUNE_MESSAGE(Done, "done")
-TUNE_MESSAGE(Next, "next")
-TUNE_MESSAGE(Hello, "hello")
-TUNE_MESSAGE(Built, "built")
-TUNE_MESSAGE(Loaded, "loaded")
-TUNE_MESSAGE(Checked, "checked")
-TUNE_MESSAGE(Measured, "measured")
-TUNE_MESSAGE(Referenced, "referenced")
-TUNE_MESSAGE(Failed, "failed")
-#undef TUNE_MESSAGE
-
-// Text that is not UTF-8 (a kernel's or a compiler's output) is repaired, not refused.
-std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
-
-template <typename... Messages>
-std::string encode_as(const char* sort, const std::variant<Messages...>& message) {
-  return std::visit(
-      [&](const auto& body) {
-        json j = body_of(body);
-        j[sort] = Name<std::decay_t<decltype(body)>>::value;
-        return dump(j);
-      },
-      message);
-}
-
-template <typename Variant, std::size_t index = 0>
-Variant decode_named(const json& j, const std::string& name, const char* sort) {
-  if constexpr (index == std::variant_size_v<Variant>) {
-    throw Malformed("unknown " + std::string(sort) + " '" + name + "'");
-  } else {
-    using Message = std::variant_alternative_t<index, Variant>;
-    if (name != Name<Message>::value) return decode_named<Variant, index + 1>(j, name, sort);
-    if constexpr (Empty<Message>)
-      return Message{};
-    else
-      return j.get<Message>();
-  }
-}
-
 template <typename Variant>
-Variant decode_as(const char* sort, std::string_view line) {
+static Variant decode(std::string_view line, const char* key) {
   const json j = parse_json(line);
   if (!j.is_object()) throw Malformed("not a JSON object: " + std::string(line.substr(0, 120)));
-  try {
-    return decode_named<Variant>(j, j.at(sort).get<std::string>(), sort);
-  } catch (const json::exception& error) {
-    throw Malformed(fault_of(error));
-  } catch (const std::invalid_argument& error) {
-    throw Malformed(error.what());
-  }
+  return message_in<Variant>(j, key, key);
 }
 
-}  // namespace
+std::string encode(const Request& request) { return line_of(object_of(request, "request")); }
+std::string encode(const Command& command) { return line_of(object_of(command, "command")); }
+std::string encode(const Event& event) { return line_of(object_of(event, "event")); }
 
-std::string encode(const Request& request) { return encode_as("request", request); }
-std::string encode(const Command& command) { return encode_as("command", command); }
-std::string encode(const Event& event) { return encode_as("event", event); }
-
-Request decode_request(std::string_view line) { return decode_as<Request>("request", line); }
-Command decode_command(std::string_view line) { return decode_as<Command>("command", line); }
-Event decode_event(std::string_view line) { return decode_as<Event>("event", line); }
+Request decode_request(std::string_view line) { return decode<Request>(line, "request"); }
+Command decode_command(std::string_view line) { return decode<Command>(line, "command"); }
+Event decode_event(std::string_view line) { return decode<Event>(line, "event"); }
 
 std::string load_group_of(const MeasureRequest& request) {
   MeasureRequest shared;

@@ -15,7 +15,8 @@
 #include "model/trial.h"
 
 /// The messages between driver and workers: one JSON object per line, requests and commands to a worker's stdin, events
-/// from its protocol descriptor. Unknown fields are ignored. Nothing here does I/O.
+/// from its protocol descriptor. Its name stands in `request`, `command` or `event`, and unknown fields are ignored.
+/// Nothing here does I/O.
 namespace tune::wire {
 
 /// Rises where a message of today would be misunderstood by workers and journals of before, or the other way round; a
@@ -57,6 +58,7 @@ const std::string& buffer_of(const KernelLaunch& launch, const std::string& buff
 
 /// A build of a kernel or program. The buffers of a problem, and their layouts, are the same for every spec of a run.
 struct BuildRequest {
+  static constexpr const char* kName = "build";
   std::string source;  ///< absolute path
   std::vector<std::string> include;
   std::vector<std::string> flags;
@@ -97,6 +99,7 @@ struct ProgramRun {
 
 /// One spec to be checked and timed.
 struct MeasureRequest {
+  static constexpr const char* kName = "measure";
   std::variant<KernelRun, VendorRun, ProgramRun> what;
   std::string artifact;  ///< path; empty for the vendor's library and for programs that are not built
   Problem problem;
@@ -116,6 +119,7 @@ struct MeasureRequest {
 /// Makes the reference result of a problem: by our own double-precision kernel, or for a custom problem by the
 /// artifact and launches given.
 struct ReferenceRequest {
+  static constexpr const char* kName = "reference";
   Problem problem;
   std::uint64_t seed = 0;
   std::string output;  ///< path of the file to write
@@ -131,10 +135,13 @@ using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;
 // --- commands: later lines on stdin, to a measure process ---
 
 /// Open the device and make the artifact ready to be timed.
-struct Load {};
+struct Load {
+  static constexpr const char* kName = "load";
+};
 /// Fill, check and time; `check` is false in the rounds of the finals after the first. A spec is checked once between
 /// load and measured, by the first go.
 struct Go {
+  static constexpr const char* kName = "go";
   std::int64_t launches = 0;  ///< exactly this many timed launches; 0: as the measure rules say
   double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
   double best_joules = 0;     ///< the same of energy, where that is the objective
@@ -144,11 +151,15 @@ struct Go {
   std::optional<PowerState> state = {};  ///< in which to time; unset: the one of the measure rules
   std::size_t spec = 0;                  ///< of those that are loaded beside each other, in their order
 };
-struct Done {};  ///< leave, all is well
+/// Leave, all is well.
+struct Done {
+  static constexpr const char* kName = "done";
+};
 /// Instead of done: another spec for the same process, after `measured`. Its load and go follow. With `beside`, which
 /// is for GPUs, it may come right after `loaded`, and the specs before stay loaded: Go::spec says which of them to
 /// time.
 struct Next {
+  static constexpr const char* kName = "next";
   MeasureRequest request;
   bool beside = false;
 };
@@ -165,6 +176,7 @@ struct DeviceName {
 
 /// What a worker says first: its backend, its device, and its compiler.
 struct Hello {
+  static constexpr const char* kName = "hello";
   int protocol = kProtocol;
   Backend backend = Backend::cpu;
   Device device;
@@ -178,21 +190,26 @@ struct Hello {
 };
 /// The build succeeded.
 struct Built {
+  static constexpr const char* kName = "built";
   std::string artifact;  ///< file name inside BuildRequest::output
   double seconds = 0;
   std::map<std::string, double> properties;
   std::vector<std::string> reads = {};  ///< paths of files that were read, if the compiler says; not the system's
 };
 /// The artifact is ready to be timed.
-struct Loaded {};
+struct Loaded {
+  static constexpr const char* kName = "loaded";
+};
 /// The result was right; `max_error` is the largest error over its tolerance, `seconds` the checked launch's time.
 struct Checked {
+  static constexpr const char* kName = "checked";
   double max_error = 0;
   double seconds = 0;
   bool waits = false;  ///< for another go; see Go::pause
 };
 /// The spec was timed.
 struct Measured {
+  static constexpr const char* kName = "measured";
   Timing timing;
   bool checked = false;
   std::map<std::string, double> metrics;
@@ -203,9 +220,12 @@ struct Measured {
   double clean_seconds = 0;
 };
 /// A reference was written.
-struct Referenced {};
+struct Referenced {
+  static constexpr const char* kName = "referenced";
+};
 /// The request failed, in this stage.
 struct Failed {
+  static constexpr const char* kName = "failed";
   Stage stage = Stage::start;
   std::string message;
   FailureFacts facts = {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "wire/named_message.h"
 #include "wire/record_json.h"
 
 namespace tune::wire {
@@ -108,13 +109,13 @@ std::string encode(const Record& record) {
     j = std::get<ResultsRecord>(record);
     j["record"] = "results";
   }
-  return j.dump(-1, ' ', false, json::error_handler_t::replace);
+  return line_of(j);
 }
 
 Record decode_record(std::string_view line) {
   const json j = parse_json(line);
   if (!j.is_object()) throw Malformed("it is not a JSON object");
-  try {
+  return or_malformed([&]() -> Record {
     const std::string sort = j.at("record").get<std::string>();
     if (sort == "run") return j.get<RunRecord>();
     if (sort == "trial") return TrialRecord{j.at("id").get<std::string>(), j.get<Trial>(), seconds_at(j, "at")};
@@ -124,11 +125,7 @@ Record decode_record(std::string_view line) {
     if (sort == "distrust") return DistrustRecord{j.at("why").get<std::string>()};
     if (sort == "results") return j.get<ResultsRecord>();
     throw Malformed("unknown record '" + sort + "'");
-  } catch (const json::exception& error) {
-    throw Malformed(fault_of(error));
-  } catch (const std::invalid_argument& error) {
-    throw Malformed(error.what());
-  }
+  });
 }
 
 void DamagedLines::add(std::int64_t line, const std::string& why) {
