@@ -11,6 +11,7 @@
 #include "model/command.h"
 #include "model/device.h"
 #include "model/expression/expression.h"
+#include "model/measure_rules.h"
 #include "model/problem.h"
 #include "model/space.h"
 
@@ -77,22 +78,6 @@ struct ProgramRules {
   /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
   /// it reports anything.
   std::optional<bool> whole = false;
-};
-
-/// How a spec is timed: `measure:`.
-struct MeasureRules {
-  /// Where energy is measured, which takes a second: never, of finalists, of every spec.
-  enum class Energy { never, finals, always };
-  int warmup = 2;        ///< launches that are not timed
-  int min_launches = 7;  ///< that are timed at least, of specs that are timed in full
-  double max_seconds = 1;
-  double cutoff = 1.5;  ///< times the best so far; 0: every spec is timed in full
-  bool cold_cache = true;
-  Energy energy = Energy::never;
-  PowerState state = PowerState::burst;
-  bool strict = false;            ///< of a CPU kernel: the ends of its buffers are protected
-  std::int64_t memory_bytes = 0;  ///< that the process of a kernel or program may have; 0: as much as is reasonable
-  bool operator==(const MeasureRules&) const = default;
 };
 
 /// A figure computed from a measurement: `time` (s), `flops`, `bytes`, `energy` (J), the program's own columns,

@@ -42,6 +42,16 @@ std::string fault_of(const nlohmann::json::exception& error) {
   return what;
 }
 
+void to_json(nlohmann::json& j, const MeasureRules& rules) {
+  for (const MeasureRule& rule : kMeasureRules)
+    std::visit([&](auto member) { j[std::string(rule.name)] = rules.*member; }, rule.member);
+}
+
+void from_json(const nlohmann::json& j, MeasureRules& rules) {
+  for (const MeasureRule& rule : kMeasureRules)
+    std::visit([&](auto member) { rules.*member = j.value(std::string(rule.name), rules.*member); }, rule.member);
+}
+
 }  // namespace tune
 
 namespace nlohmann {

@@ -181,13 +181,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Gemm, m, n, k, batch, a, b, c, a
                                                 any_padding, fast_accum, init)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Buffer, name, type, count, init, role)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Custom, buffers, flops, bytes, tolerance)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(MeasureRules, warmup, min_launches, max_seconds, cutoff, cold_cache,
-                                                energy, state, strict, memory_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Timing, count, median, min, mean, p95, ci_low, ci_high, stopped_early,
                                                 outliers, kept_mean, kept_median)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(BuildInfo, key, artifact_hash, seconds, properties, code)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Device, name, driver, arch, properties)
 
+/// The rows of kMeasureRules.
+void to_json(nlohmann::json& j, const MeasureRules& rules);
+void from_json(const nlohmann::json& j, MeasureRules& rules);
 /// An object with what is known. Reading throws std::invalid_argument for what cannot be.
 void to_json(nlohmann::json& j, const FailureFacts& facts);
 void from_json(const nlohmann::json& j, FailureFacts& facts);

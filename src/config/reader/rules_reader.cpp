@@ -59,20 +59,51 @@ std::vector<std::string> read_flags(const Node& node, Diagnostics& diagnostics) 
   return read_texts(node, "build.flags", diagnostics);
 }
 
-template <class Number>
-void check_least(const Node* node, std::string_view key, Number number, Number least, Diagnostics& diagnostics) {
-  if (node != nullptr && !(number >= least)) {
-    diagnostics.add(node->place, fmt::format("{} is {}; it must be at least {}", key, number, least));
-  }
-}
+/// Reads the value of a rule of kMeasureRules.
+class RuleReader {
+ public:
+  RuleReader(const Node& node, const MeasureRule& rule, Diagnostics& diagnostics)
+      : node_(node), rule_(rule), diagnostics_(diagnostics) {}
 
-int read_count(const Fields& fields, std::string_view key, int otherwise, int least) {
-  const Node* node = fields.find(key);
-  const auto read = node != nullptr ? read_integer(*node, key, fields.diagnostics()) : std::nullopt;
-  if (!read) return otherwise;
-  check_least<std::int64_t>(node, key, *read, least, fields.diagnostics());
-  return static_cast<int>(std::clamp<std::int64_t>(*read, least, std::numeric_limits<int>::max()));
-}
+  void read(int& value) {
+    const auto read = read_integer(node_, rule_.name, diagnostics_);
+    if (!read) return;
+    check(*read);
+    value = static_cast<int>(
+        std::clamp<std::int64_t>(*read, static_cast<int>(rule_.least), std::numeric_limits<int>::max()));
+  }
+  void read(double& value) {
+    value = read_number(node_, rule_.name, diagnostics_).value_or(value);
+    check(value);
+  }
+  void read(bool& value) { value = read_bool(node_, rule_.name, diagnostics_).value_or(value); }
+  void read(PowerState& value) {
+    const auto text = read_text(node_, rule_.name, diagnostics_);
+    if (const auto read = text ? parse_power_state(*text) : std::nullopt)
+      value = *read;
+    else if (text)
+      diagnostics_.add(node_.place, fmt::format("{} must be burst or sustained, not '{}'", rule_.name, *text));
+  }
+  /// No key of the file has such a value.
+  template <class Other>
+  void read(Other&) {}
+
+ private:
+  template <class Number>
+  void check(Number number) {
+    const auto value = static_cast<double>(number);
+    const bool above = rule_.range == MeasureRule::Range::above;
+    if (value > rule_.least || (!above && value == rule_.least)) return;
+    if (rule_.range == MeasureRule::Range::at_least_or_zero && value == 0) return;
+    diagnostics_.add(node_.place,
+                     above ? fmt::format("{} must be more than {}", rule_.name, rule_.least)
+                           : fmt::format("{} is {}; it must be at least {}", rule_.name, number, rule_.least));
+  }
+
+  const Node& node_;
+  const MeasureRule& rule_;
+  Diagnostics& diagnostics_;
+};
 
 /// Complains of a name declared nowhere unless it can be a column of the program's result, which is then declared.
 void declare_columns(const Node& node, SymbolTable& scope) {
@@ -164,28 +195,13 @@ BuildRules read_build(const Node& node, const std::filesystem::path& folder,
 }
 
 MeasureRules read_measure(const Node& node, MeasureRules rules, Diagnostics& diagnostics) {
-  Fields fields(node, "measure", {"warmup", "min_launches", "max_seconds", "cutoff", "cold_cache", "state"},
-                diagnostics);
-  rules.warmup = read_count(fields, "warmup", rules.warmup, 0);
-  rules.min_launches = read_count(fields, "min_launches", rules.min_launches, 1);
-  if (const Node* seconds = fields.find("max_seconds")) {
-    rules.max_seconds = read_number(*seconds, "max_seconds", diagnostics).value_or(rules.max_seconds);
-    if (!(rules.max_seconds > 0)) diagnostics.add(seconds->place, "max_seconds must be more than 0");
-  }
-  if (const Node* cutoff = fields.find("cutoff")) {
-    rules.cutoff = read_number(*cutoff, "cutoff", diagnostics).value_or(rules.cutoff);
-    if (rules.cutoff != 0) check_least(cutoff, "cutoff", rules.cutoff, 1.0, diagnostics);
-  }
-  if (const Node* cold = fields.find("cold_cache")) {
-    rules.cold_cache = read_bool(*cold, "cold_cache", diagnostics).value_or(rules.cold_cache);
-  }
-  if (const Node* state = fields.find("state")) {
-    const auto text = read_text(*state, "state", diagnostics);
-    if (const auto read = text ? parse_power_state(*text) : std::nullopt)
-      rules.state = *read;
-    else if (text)
-      diagnostics.add(state->place, fmt::format("state must be burst or sustained, not '{}'", *text));
-  }
+  std::vector<std::string_view> keys;
+  for (const MeasureRule& rule : kMeasureRules)
+    if (rule.is_key) keys.push_back(rule.name);
+  const Fields fields(node, "measure", keys, diagnostics);
+  for (const MeasureRule& rule : kMeasureRules)
+    if (const Node* value = rule.is_key ? fields.find(rule.name) : nullptr)
+      std::visit([&](auto member) { RuleReader(*value, rule, diagnostics).read(rules.*member); }, rule.member);
   return rules;
 }
 

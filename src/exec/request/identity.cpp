@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "platform/store/store.h"
 #include "wire/device_clocks.h"
@@ -196,19 +197,30 @@ std::string text_of(const Problem& problem) {
 
 // --- How it is measured.
 
+std::string text_of_rule(std::int64_t value) { return std::to_string(value); }
+std::string text_of_rule(int value) { return std::to_string(value); }
+std::string text_of_rule(double value) { return number(value); }
+std::string text_of_rule(bool value) { return flag(value); }
+std::string text_of_rule(PowerState state) { return in_quotes(to_text(state)); }
+// Measuring energy heats the device. That of finalists is not measured in trials.
+std::string text_of_rule(MeasureRules::Energy energy) {
+  return in_quotes(energy == MeasureRules::Energy::always ? "always" : "never");
+}
+
 std::string text_of(const MeasureRules& rules) {
+  using Identity = MeasureRule::Identity;
+  std::map<std::string, std::string> texts = {{"cutoff", number(0)}};  // it tells nothing; see below
+  for (const MeasureRule& rule : kMeasureRules)
+    std::visit(
+        [&](auto member) {
+          const bool usual = rules.*member == MeasureRules().*member;
+          if (rule.identity == Identity::always || (rule.identity == Identity::unless_usual && !usual))
+            texts[std::string(rule.name)] = text_of_rule(rules.*member);
+        },
+        rule.member);
   Fields fields;
-  fields.add("cold_cache", flag(rules.cold_cache));  // kernels are faster if their data is in the cache already
-  fields.add("cutoff", number(0));  // left out: it does not change the time of a spec that is timed in full
-  // Measuring energy takes a second, which heats the device. That of finalists is not measured in trials.
-  fields.add("energy", in_quotes(rules.energy == MeasureRules::Energy::always ? "always" : "never"));
-  fields.add("max_seconds", number(rules.max_seconds));  // with min_launches and warmup: how well the median is known
-  // A spec that asks for more memory than it may have fails. Written only if it is given, as `bias`.
-  if (rules.memory_bytes != 0) fields.add("memory_bytes", rules.memory_bytes);
-  fields.add("min_launches", rules.min_launches);
-  fields.add("state", in_quotes(to_text(rules.state)));        // each has its own clock
-  if (rules.strict) fields.add("strict", flag(rules.strict));  // a kernel that reads too far fails; as `bias`
-  return fields.add("warmup", rules.warmup).text();
+  for (const auto& [name, text] : texts) fields.add(name.c_str(), text);
+  return fields.text();
 }
 
 // The constant fields tell nothing; they are kept because the hashes of existing journals have them.
