@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "cli/values.h"
+#include "model/values/text.h"
 
 namespace tune::cli {
 namespace {
@@ -37,7 +38,7 @@ std::vector<std::string> names_of(const CLI::Option& option) {
 void refuse(const std::string& text) { throw Error(ExitCode::bad_input, text); }
 
 std::int64_t read_whole(const std::string& text, std::int64_t least, std::int64_t most) {
-  const auto number = parse_whole(text);
+  const auto number = number_from<std::int64_t>(text);
   if (number && *number > most) throw Refused{fmt::format("'{}' is larger than {}", text, most)};
   if (number && *number >= least) return *number;
   throw Refused{"'" + text + "' is not a whole number" +

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune::cli {
 namespace {
@@ -23,9 +23,8 @@ std::string as_it_is(const std::string&, const std::string& value) { return valu
 /// 3 as 0,1,2.
 std::string first_devices(const std::string& name, const std::string& value) {
   constexpr int kMost = 1024;
-  int count = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  if (error != std::errc() || end != value.data() + value.size() || count < 1 || count > kMost)
+  const int count = number_from<int>(value).value_or(0);
+  if (count < 1 || count > kMost)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: '{}' is not a number of GPUs; write a whole number above 0", name, value));
   std::string devices = "0";

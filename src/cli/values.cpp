@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "model/values/text.h"
+
 namespace tune::cli {
 namespace {
 
@@ -39,9 +41,7 @@ std::optional<double> parse_share(const std::string& text) {
 std::optional<std::int64_t> parse_bytes(const std::string& text) {
   const auto quantity = parse_quantity(text);
   if (!quantity) return std::nullopt;
-  std::string unit = quantity->unit;
-  for (char& c : unit)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string unit = lower_case(quantity->unit);
   const double factor = unit == "m" || unit == "mb" ? 1 << 20 : unit == "g" || unit == "gb" ? 1 << 30 : 0;
   const double bytes = quantity->number * factor;
   return bytes >= 1 && bytes < 1e15 ? std::optional(static_cast<std::int64_t>(bytes)) : std::nullopt;
@@ -52,38 +52,29 @@ std::optional<platform::Address> parse_host(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const bool bracketed = text.starts_with('[') && text.find(']') != std::string::npos;
   if (colon != std::string::npos && (bracketed ? colon > text.find(']') : text.find(':') == colon)) {
-    const char* const end = text.data() + text.size();
-    const auto [read, error] = std::from_chars(text.data() + colon + 1, end, address.port);
-    if (error != std::errc() || read != end) return std::nullopt;
-    address.host = text.substr(0, colon);
+    const auto port = number_from<std::uint16_t>(std::string_view(text).substr(colon + 1));
+    if (!port) return std::nullopt;
+    address = {text.substr(0, colon), *port};
   }
   if (bracketed) address.host = address.host.substr(1, address.host.find(']') - 1);
   return address.host.empty() ? std::nullopt : std::optional(address);
 }
 
-std::optional<std::int64_t> parse_whole(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 std::optional<Part> parse_part(const std::string& text) {
-  Part part;
-  const char* const end = text.data() + text.size();
-  const auto [colon, error] = std::from_chars(text.data(), end, part.index);
-  if (error != std::errc() || colon == end || *colon != ':') return std::nullopt;
-  const auto [last, wrong] = std::from_chars(colon + 1, end, part.count);
-  const bool good = wrong == std::errc() && last == end && part.index >= 0 && part.index < part.count;
-  return good ? std::optional(part) : std::nullopt;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const auto index = number_from<std::int64_t>(text.substr(0, colon));
+  const auto count = number_from<std::int64_t>(text.substr(std::min(colon + 1, text.size())));
+  if (!index || !count || *index < 0 || *index >= *count) return std::nullopt;
+  return Part{*index, *count};
 }
 
 std::optional<platform::Address> parse_page_address(const std::string& text) {
   platform::Address address;
   const std::size_t colon = text.rfind(':');
-  const std::string port = text.substr(colon == std::string::npos ? 0 : colon + 1);
-  const char* end = port.data() + port.size();
-  if (const auto [at, failed] = std::from_chars(port.data(), end, address.port); failed != std::errc() || at != end)
-    return std::nullopt;
+  const auto port =
+      number_from<std::uint16_t>(std::string_view(text).substr(colon == std::string::npos ? 0 : colon + 1));
+  if (!port) return std::nullopt;
+  address.port = *port;
   if (colon == std::string::npos) return address;
   address.host = text.substr(0, colon);
   if (address.host.starts_with('[') && address.host.ends_with(']'))

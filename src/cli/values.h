@@ -24,8 +24,6 @@ std::optional<std::int64_t> parse_bytes(const std::string& text);
 std::optional<platform::Address> parse_page_address(const std::string& text);
 /// `node1`, `node1:7000` or `[::1]:7000`; without a port it is 0.
 std::optional<platform::Address> parse_host(const std::string& text);
-/// A whole number.
-std::optional<std::int64_t> parse_whole(const std::string& text);
 /// 0:4, the first of four parts.
 std::optional<Part> parse_part(const std::string& text);
 

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
 #include "database/database_file.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "platform/files/file.h"
 #include "platform/files/shared_file.h"
 
@@ -30,13 +30,6 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-template <typename Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 void read_line(const std::string& line, std::map<std::string, RegionRecord>& records) {
   const std::vector<std::string> fields = fields_of(line);
   if (fields.size() < 2) return;
@@ -44,8 +37,8 @@ void read_line(const std::string& line, std::map<std::string, RegionRecord>& rec
     records[fields[1]].description = fields[2];
     records[fields[1]].nearest = fields[3];
   } else if (fields[0] == "turn" && fields.size() == 5) {
-    const auto round = number_in<int>(fields[3]);
-    const auto cost = number_in<double>(fields[4]);
+    const auto round = number_from<int>(fields[3]);
+    const auto cost = number_from<double>(fields[4]);
     if (round && cost && *round >= 0) records[fields[1]].turns.push_back({fields[2], *round, *cost});
   } else if (fields[0] == "decided") {
     records[fields[1]].decided = true;
@@ -59,7 +52,7 @@ std::optional<std::map<std::string, double>> numbers_of(const database::ResultKe
   for (const auto& [name, size] : key.sizes) numbers[name] = static_cast<double>(size);
   for (const std::string& name : names) {
     const auto text = key.group.problem.find(name);
-    const auto number = text == key.group.problem.end() ? std::nullopt : number_in<double>(text->second);
+    const auto number = text == key.group.problem.end() ? std::nullopt : number_from<double>(text->second);
     if (!number) return std::nullopt;
     numbers[name] = *number;
   }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "model/values/random.h"
+#include "model/values/text.h"
 
 namespace tune {
 namespace {
@@ -15,27 +15,20 @@ namespace {
 constexpr std::string_view kZipf = "zipf ", kSeed = " seed ";
 constexpr double kMostExponent = 10;
 
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Routing> parse_routing(std::string_view text) {
   if (text == "even") return Routing{};
   Routing drawn{.even = false};
   if (const std::size_t at = text.find(kSeed); at != std::string_view::npos) {
-    const auto seed = number_in<std::uint64_t>(text.substr(at + kSeed.size()));
+    const auto seed = number_from<std::uint64_t>(text.substr(at + kSeed.size()));
     if (!seed) return std::nullopt;
     drawn.seed = *seed;
     text = text.substr(0, at);
   }
   if (text == "uniform") return drawn;
   if (!text.starts_with(kZipf)) return std::nullopt;
-  drawn.exponent = number_in<double>(text.substr(kZipf.size())).value_or(0);
+  drawn.exponent = number_from<double>(text.substr(kZipf.size())).value_or(0);
   return drawn.exponent > 0 && drawn.exponent <= kMostExponent ? std::optional(drawn) : std::nullopt;
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <csignal>
 #include <utility>
+
+#include "model/values/text.h"
 
 namespace tune {
 namespace {
@@ -12,14 +13,12 @@ namespace {
 constexpr std::array<std::string_view, 5> kStages = {"start", "build", "load", "check", "measure"};
 constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "timed out", "protocol"};
 
-bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 std::string kind_of_build(const std::string& headline) {
   const std::size_t error = headline.find("rror:");
   std::string kind = headline.substr(0, error == headline.npos ? 0 : error);
   for (std::size_t i = kind.size(); i < headline.size();) {
     std::size_t end = i;
-    while (end < headline.size() && is_of_a_word(headline[end])) ++end;
+    while (end < headline.size() && is_of_identifier(headline[end])) ++end;
     const bool number = end > i && headline[i] >= '0' && headline[i] <= '9';
     end = std::max(end, i + 1);
     kind += number ? "#" : headline.substr(i, end - i);

@@ -1,10 +1,10 @@
 #include "recording/json_text.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "model/values/text.h"
 #include "wire/json.h"
 
 namespace tune::recording {
@@ -112,9 +112,7 @@ std::string name_of(const JsonMembers::Member& member) {
 }
 
 double to_number(std::string_view json) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), number);
-  if (error == std::errc() && end == json.data() + json.size()) return number;
+  if (const auto number = number_from<double>(json)) return *number;
   if (json == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (json == "Infinity" || json == "-Infinity")
     return json[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
@@ -130,9 +128,7 @@ std::string to_string(std::string_view json) {
 }
 
 Value to_parameter_value(std::string_view json) {
-  std::int64_t integer = 0;
-  const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), integer);
-  if (error == std::errc() && end == json.data() + json.size()) return integer;
+  if (const auto integer = number_from<std::int64_t>(json)) return *integer;
   if (is_number(json)) {
     const double number = to_number(json);
     if (!std::isfinite(number)) throw BadJson(json.data(), "a parameter's value must be finite, not " + excerpt(json));

@@ -1,10 +1,10 @@
 // The CSV file of a run: parameters stand between `status` and `met (ms)`, figures between `max_error` and `stage`.
 // What the build and the checks took is not in it.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <span>
 
+#include "model/values/text.h"
 #include "recording/recording_text.h"
 
 namespace tune::recording {
@@ -85,12 +85,9 @@ class CsvReader {
   }
 
   std::int64_t index(std::size_t column) const {
-    std::int64_t value = -1;
-    const std::string& cell = row_[column];
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || value < 0)
-      throw BadJson(begin_, titles_[column] + ": '" + cell + "' is no index");
-    return value;
+    const auto value = number_from<std::int64_t>(row_[column]);
+    if (!value || *value < 0) throw BadJson(begin_, titles_[column] + ": '" + row_[column] + "' is no index");
+    return *value;
   }
 
   /// Of what not every file has.
@@ -109,12 +106,10 @@ class CsvReader {
   }
 
   double number(std::size_t column) const {
-    double value = 0;
-    const std::string& cell = row_[column];
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value))
-      throw BadJson(begin_, titles_[column] + ": '" + cell + "' is no number");
-    return value;
+    const auto value = number_from<double>(row_[column]);
+    if (!value || !std::isfinite(*value))
+      throw BadJson(begin_, titles_[column] + ": '" + row_[column] + "' is no number");
+    return *value;
   }
 
   std::int64_t count(std::size_t column) const {

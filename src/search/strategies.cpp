@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "model/expression/expression.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 #include "search/kernel_tuner_names.h"
 #include "search/methods/methods.h"
 
@@ -46,10 +46,9 @@ StrategyChoice find_strategy(const std::string& text, const std::string& name) {
 }
 
 double parse_number(const std::string& text, const StrategyOption& option, const std::string& value) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  const bool complete = error == std::errc() && end == value.data() + value.size() && std::isfinite(number);
-  if (!complete || number < option.least || (option.whole && (number != std::floor(number) || number > kMostWhole)))
+  const double number = number_from<double>(value).value_or(std::nan(""));
+  if (!std::isfinite(number) || number < option.least ||
+      (option.whole && (number != std::floor(number) || number > kMostWhole)))
     refuse(text, fmt::format("{} is a{} number of at least {}{}, not '{}'", option.key, option.whole ? " whole" : "",
                              option.least, option.whole ? fmt::format(" and at most {}", kMostWhole) : "", value));
   return number;

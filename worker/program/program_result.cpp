@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <vector>
 
+#include "model/values/text.h"
 #include "program/google_benchmark.h"
 #include "wire/json.h"
 #include "wire/messages.h"
@@ -19,12 +19,6 @@ using nlohmann::json;
 using wire::Malformed;
 
 constexpr std::size_t kLongestJsonLine = 1 << 20;  // of a program's output, as platform/process/child.cpp reads it
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -113,10 +107,8 @@ std::vector<std::string> cells_of(std::string_view line) {
 json cell_value(const std::string& cell) {
   if (cell == "true" || cell == "True") return true;
   if (cell == "false" || cell == "False") return false;
-  double number = 0;
-  const char* end = cell.data() + cell.size();
-  const auto parsed = std::from_chars(cell.data(), end, number);
-  return parsed.ec == std::errc() && parsed.ptr == end ? json(number) : json(cell);
+  const auto number = number_from<double>(cell);
+  return number ? json(*number) : json(cell);
 }
 
 json csv_row(const std::vector<std::string>& header, std::string_view line) {

@@ -1,23 +1,13 @@
 #include "sensors/sysfs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 
+#include "model/values/text.h"
+
 namespace tune::worker {
 namespace fs = std::filesystem;
-namespace {
-
-/// nullopt: the text is no whole number.
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-}  // namespace
-
 fs::path sysfs(const std::string& below) {
   const char* asked = std::getenv("TUNE_SYSFS");
   return fs::path(asked != nullptr && *asked != '\0' ? asked : "/sys") / below;
@@ -30,7 +20,7 @@ std::string sysfs_line(const fs::path& file) {
   return line;
 }
 
-std::optional<std::int64_t> sysfs_number(const fs::path& file) { return whole_number(sysfs_line(file)); }
+std::optional<std::int64_t> sysfs_number(const fs::path& file) { return number_from<std::int64_t>(sysfs_line(file)); }
 
 std::vector<fs::path> sysfs_numbered(const fs::path& folder, const std::string& prefix) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
@@ -38,7 +28,7 @@ std::vector<fs::path> sysfs_numbered(const fs::path& folder, const std::string& 
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(prefix)) continue;
-    if (const auto number = whole_number(std::string_view(name).substr(prefix.size())))
+    if (const auto number = number_from<std::int64_t>(std::string_view(name).substr(prefix.size())))
       found.emplace_back(*number, entry.path());
   }
   std::ranges::sort(found);

@@ -3,6 +3,7 @@
 
 #include "commands/init/draft_writer.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune::commands {
 namespace {
@@ -60,7 +61,7 @@ Draft DraftWriter::write() {
 
 bool DraftWriter::is_workspace(const KernelArgument& argument) {
   static const std::set<std::string> kNames = {"workspace", "scratch", "partial", "partials", "partial_sums"};
-  return argument.is_pointer && !argument.is_const && kNames.contains(in_lower_case(argument.name));
+  return argument.is_pointer && !argument.is_const && kNames.contains(lower_case(argument.name));
 }
 
 void DraftWriter::guessed(const std::string& text, const std::string& why) {
@@ -88,7 +89,7 @@ void DraftWriter::require_passable(const KernelArgument& argument) const {
 
 bool DraftWriter::is_map_of_another(const KernelArgument& argument) const {
   return argument.is_tensor_map && argument.name.ends_with("_map") &&
-         has_argument(in_lower_case(argument.name.substr(0, argument.name.size() - 4)));
+         has_argument(lower_case(argument.name.substr(0, argument.name.size() - 4)));
 }
 
 bool DraftWriter::has_tensor_maps() const {
@@ -103,7 +104,7 @@ Elements DraftWriter::elements_of_buffer(const KernelArgument& buffer) const {
 
 std::string DraftWriter::size_named(char letter) const {
   for (const std::string& size : sizes_)
-    if (in_lower_case(size) == std::string(1, letter)) return size;
+    if (lower_case(size) == std::string(1, letter)) return size;
   return "";
 }
 
@@ -116,7 +117,7 @@ bool DraftWriter::find_gemm() {
 
 bool DraftWriter::has_argument(const std::string& name) const {
   return std::ranges::any_of(kernel_->arguments,
-                             [&](const KernelArgument& each) { return in_lower_case(each.name) == name; });
+                             [&](const KernelArgument& each) { return lower_case(each.name) == name; });
 }
 
 bool DraftWriter::has_macro(const std::string& name) const {

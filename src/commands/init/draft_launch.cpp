@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "commands/init/draft_writer.h"
+#include "model/values/text.h"
 
 namespace tune::commands {
 
@@ -18,7 +19,7 @@ int DraftWriter::dimensions_of(const Indexing& indexing) {
 std::string DraftWriter::macro_of_threads(int dimension, int used) const {
   const char axis = "xyz"[dimension];
   for (const BuildMacro& macro : source_->macros) {
-    const std::string text = in_lower_case(macro.name);
+    const std::string text = lower_case(macro.name);
     const bool of_block = text.starts_with("block") || text.find("threads") != std::string::npos;
     if (!of_block) continue;
     if (text.back() == axis || text.ends_with(fmt::format("_{}", axis))) return macro.name;
@@ -94,7 +95,7 @@ std::string DraftWriter::grid_of(const Indexing::Dimension& dimension, int d, co
   }
   if (is_gemm_ && size.size() > 1)  // no size of the product: the order of its tiles is the kernel's own
     return d > 0 ? "1" : has_macro("BM") && has_macro("BN") ? "ceil_div(m, BM)*ceil_div(n, BN)" : "m";
-  if (is_gemm_) size = in_lower_case(size);
+  if (is_gemm_) size = lower_case(size);
   std::string elements = dimension.elements;
   const std::string asked = fmt::format("blockDim.{}", "xyz"[d]);
   for (std::size_t at = elements.find(asked); at != std::string::npos; at = elements.find(asked))
@@ -132,14 +133,14 @@ std::string DraftWriter::argument_text(const KernelArgument& argument) const {
   const std::string type = scalar_of(argument.type);
   std::string value = argument.name;
   if (is_leading_dimension(argument.name)) {
-    value = is_gemm_ ? in_lower_case(argument.name) : sizes_.empty() ? "1" : sizes_.back();
+    value = is_gemm_ ? lower_case(argument.name) : sizes_.empty() ? "1" : sizes_.back();
     if (is_gemm_ && value != "lda" && value != "ldb" && value != "ldc") value = "n";
-  } else if (is_gemm_ && (in_lower_case(value) == "alpha" || in_lower_case(value) == "beta")) {
-    return in_lower_case(value);
+  } else if (is_gemm_ && (lower_case(value) == "alpha" || lower_case(value) == "beta")) {
+    return lower_case(value);
   } else if (type[0] == 'f') {
     return fmt::format("{{{}: 1.0}}", type);
   } else if (is_gemm_) {
-    value = in_lower_case(value);
+    value = lower_case(value);
   }
   return type == "i32" ? value : fmt::format("{{{}: {}}}", type, value);
 }
@@ -215,8 +216,7 @@ void DraftWriter::write_shared() {
 void DraftWriter::write_arguments(const std::string& text) {
   std::vector<std::string> guesses;
   for (const KernelArgument& argument : kernel_->arguments) {
-    const bool is_factor =
-        is_gemm_ && (in_lower_case(argument.name) == "alpha" || in_lower_case(argument.name) == "beta");
+    const bool is_factor = is_gemm_ && (lower_case(argument.name) == "alpha" || lower_case(argument.name) == "beta");
     const bool is_real = !argument.is_pointer && scalar_of(argument.type)[0] == 'f' && !is_factor;
     if (is_real || argument.is_tensor_map || (!argument.is_pointer && is_leading_dimension(argument.name) && !is_gemm_))
       guesses.push_back(argument.name);

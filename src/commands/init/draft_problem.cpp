@@ -5,6 +5,7 @@
 #include <set>
 
 #include "commands/init/draft_writer.h"
+#include "model/values/text.h"
 
 namespace tune::commands {
 
@@ -24,7 +25,7 @@ void DraftWriter::write_gemm() {
 
 std::int64_t DraftWriter::default_size(const std::string& name) const {
   if (is_small(name)) return 8;
-  if (in_lower_case(name).find("bins") != std::string::npos) return 256;
+  if (lower_case(name).find("bins") != std::string::npos) return 256;
   const auto large = std::ranges::count_if(sizes_, [](const std::string& each) { return !is_small(each); });
   if (large <= 1) return request_->for_gpu ? 1 << 24 : 1 << 18;
   if (large == 2) return request_->for_gpu ? 4096 : 512;

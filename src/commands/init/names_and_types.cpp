@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "model/values/text.h"
+
 namespace tune::commands {
 
 Elements elements_of(const std::string& type) {
@@ -68,11 +70,6 @@ bool is_whole_number(const std::string& type) {
   return scalar != nullptr && scalar[0] == 'i';
 }
 
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool mentions(const std::string& expression, const std::string& name) {
   const auto in_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
   for (std::size_t at = expression.find(name); at != std::string::npos; at = expression.find(name, at + 1)) {
@@ -94,7 +91,7 @@ std::string define_of_problem(const std::string& macro) {
 }
 
 bool is_leading_dimension(const std::string& name) {
-  const std::string text = in_lower_case(name);
+  const std::string text = lower_case(name);
   return text == "ld" || text == "lda" || text == "ldb" || text == "ldc" || text == "ldd" ||
          text.find("stride") != std::string::npos || text.find("pitch") != std::string::npos;
 }
@@ -102,11 +99,11 @@ bool is_leading_dimension(const std::string& name) {
 bool is_small(const std::string& name) {
   static const std::set<std::string> kSmall = {"radius", "pad",  "steps",   "iterations", "iters",
                                                "taps",   "halo", "repeats", "order",      "window"};
-  return kSmall.contains(in_lower_case(name));
+  return kSmall.contains(lower_case(name));
 }
 
 bool is_thread_count(const std::string& name) {
-  const std::string text = in_lower_case(name);
+  const std::string text = lower_case(name);
   return text == "threads" || text == "num_threads" || text == "nthreads" || text == "n_threads";
 }
 

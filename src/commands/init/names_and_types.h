@@ -22,7 +22,6 @@ bool has_other_width(const std::string& type);
 const char* scalar_of(const std::string& type);
 bool is_whole_number(const std::string& type);
 
-std::string in_lower_case(std::string text);
 /// Whether an expression names it.
 bool mentions(const std::string& expression, const std::string& name);
 bool is_number(const std::string& text);

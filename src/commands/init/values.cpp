@@ -9,6 +9,7 @@
 #include <set>
 
 #include "commands/init/names_and_types.h"
+#include "model/values/text.h"
 
 namespace tune::commands {
 namespace {
@@ -113,7 +114,7 @@ std::string values_of_threads(const std::string& name, const KnownLaunch& launch
 std::string guess_values(const BuildMacro& macro, const KernelSource& source, const KnownLaunch& launch) {
   if (!macro.value.empty()) return values_around(macro, source.code);
   if (std::string listed = values_of_assertions(source, macro.name); !listed.empty()) return listed;
-  const std::string name = in_lower_case(macro.name);
+  const std::string name = lower_case(macro.name);
   if (std::string values = values_of_tile(name, launch.has_tensor_maps); !values.empty()) return values;
   const Uses uses = uses_of(macro.name, source.code);
   if (uses.as_type) return "[float]";

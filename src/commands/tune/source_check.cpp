@@ -29,7 +29,7 @@ class SourceCheck {
   }
 
   void check(const Launch& launch, const char* key) {
-    if (!config::is_identifier(launch.kernel)) return;  // an instance of a template, or in a namespace
+    if (!is_identifier(launch.kernel)) return;  // an instance of a template, or in a namespace
     const std::vector<Definition> found = definitions_of(launch.kernel);
     if (found.size() == 1)
       check_arguments(launch, found.front(), key);

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "config/reader/sections.h"
 #include "config/yaml/fields.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -88,21 +88,13 @@ class CostReader {
   Diagnostics& diagnostics_;
 };
 
-bool is_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 /// The names in an expression.
 std::set<std::string> words_of(std::string_view text) {
   std::set<std::string> words;
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
-    if (!is_word(text[begin])) continue;
+    if (!is_of_identifier(text[begin])) continue;
     std::size_t end = begin;
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && is_of_identifier(text[end])) ++end;
     words.emplace(text.substr(begin, end - begin));
     begin = end;
   }
@@ -120,8 +112,8 @@ void add_divisors(std::string_view text, std::string_view size, std::set<std::st
       if (text[end] == ')' || text[end] == ']') --depth;
       if (text[end] == ',' && depth == 0) comma = end;
     }
-    if (comma == 0 || trimmed(text.substr(first, comma - first)) != size) continue;
-    divisors.emplace(trimmed(text.substr(comma + 1, end - comma - 1)));
+    if (comma == 0 || trimmed(text.substr(first, comma - first), " ") != size) continue;
+    divisors.emplace(trimmed(text.substr(comma + 1, end - comma - 1), " "));
   }
 }
 
@@ -129,9 +121,9 @@ void add_divisors(std::string_view text, std::string_view size, std::set<std::st
 void add_remainders(std::string_view text, std::string_view size, std::set<std::string>& divisors) {
   const std::string call = fmt::format("{} % ", size);
   for (std::size_t at = text.find(call); at != std::string_view::npos; at = text.find(call, at + 1)) {
-    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '.')) continue;
+    if (at > 0 && (is_of_identifier(text[at - 1]) || text[at - 1] == '.')) continue;
     std::size_t end = at + call.size();
-    while (end < text.size() && is_word(text[end])) ++end;
+    while (end < text.size() && is_of_identifier(text[end])) ++end;
     if (end > at + call.size()) divisors.emplace(text.substr(at + call.size(), end - at - call.size()));
   }
 }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "config/yaml/fields.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 #include "model/values/value.h"
 
 namespace tune::config {
@@ -43,10 +43,9 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 }  // namespace
 
 std::filesystem::path find_device_file(const std::filesystem::path& named, const std::filesystem::path& folder) {
-  std::string name = named.string();
+  const std::string name = lower_case(named.string());
   std::error_code error;  // whoever reads the file says what it is
   if (std::filesystem::exists(named, error) || error || name.find_first_of("/.") != name.npos) return named;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::vector<std::string> known = names_in(folder);
   if (std::ranges::find(known, name) != known.end()) return folder / (name + ".yaml");
   throw Error(

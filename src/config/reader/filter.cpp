@@ -51,7 +51,7 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
   Diagnostics diagnostics;
   std::vector<Filter> filters;
   for (const std::string& text : texts) {
-    const Place place{std::make_shared<const std::string>("--filter " + text), 0, 0};
+    const Place place = place_of_option("--filter " + text);
     const auto equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || text[equals + 1] == '=') {
       diagnostics.add(place, "write NAME=VALUE");

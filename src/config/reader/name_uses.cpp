@@ -12,6 +12,7 @@
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 #include "platform/store/sources.h"
 
 namespace tune::config {
@@ -21,16 +22,14 @@ namespace {
 constexpr std::array<std::string_view, 9> kSections = {
     "constraints", "rules", "launch", "build", "run", "prepare", "cleanup", "prune_after_build", "metrics"};
 
-bool in_a_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
 /// How a name may stand in a text: as a word, or also before `_` in a word, as macros of pairs and texts do.
 enum class As { word, beginning };
 
 bool mentions(std::string_view text, std::string_view name, As how) {
   for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const std::size_t end = at + name.size();
-    const bool ends = end == text.size() || !in_a_name(text[end]) || (how == As::beginning && text[end] == '_');
-    if (ends && (at == 0 || !in_a_name(text[at - 1]))) return true;
+    const bool ends = end == text.size() || !is_of_identifier(text[end]) || (how == As::beginning && text[end] == '_');
+    if (ends && (at == 0 || !is_of_identifier(text[at - 1]))) return true;
   }
   return false;
 }
@@ -49,7 +48,7 @@ std::string without_comments(std::string_view text) {
       i += std::min(end, rest.size()) + (line ? 0 : 1);
       continue;
     }
-    const bool separates_digits = c == '\'' && i > 0 && in_a_name(text[i - 1]);
+    const bool separates_digits = c == '\'' && i > 0 && is_of_identifier(text[i - 1]);
     if (quote == '\0' && (c == '"' || c == '\'') && !separates_digits)
       quote = c;
     else if (c == quote || c == '\n')
@@ -63,7 +62,7 @@ std::string without_comments(std::string_view text) {
 void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = begin;
-    while (end < text.size() && in_a_name(text[end])) ++end;
+    while (end < text.size() && is_of_identifier(text[end])) ++end;
     if (end > begin) words.emplace(text.substr(begin, end - begin));
     begin = end + 1;
   }

@@ -20,6 +20,7 @@
 #include "model/program.h"
 #include "model/values/error.h"
 #include "model/values/names.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -71,12 +72,6 @@ const NamePair* find(const std::array<NamePair, size>& names, std::string_view w
   return whole && found != names.end() ? &*found : nullptr;
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 void read_word(std::string_view word, ConfigurationText& read, const Place& place, Diagnostics& diagnostics) {
   if (const NamePair* size = find(kSizes, word)) {
     read.problem.emplace_back(size->second, word.substr(size->first.size()));
@@ -101,7 +96,7 @@ ConfigurationText read_configuration(std::string_view text, const Place& place, 
   }
   std::optional<std::string> schedule;
   if (const std::size_t at = text.find(kSchedule); at != std::string_view::npos) {
-    schedule = lower(text.substr(at + kSchedule.size()));
+    schedule = lower_case(text.substr(at + kSchedule.size()));
     text = text.substr(0, at);
   }
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -113,13 +108,9 @@ ConfigurationText read_configuration(std::string_view text, const Place& place, 
   return read;
 }
 
-Place command_line(const std::string& option) { return {std::make_shared<const std::string>(option), 0, 0}; }
-
 std::string upper(const std::string& letter) {
   return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
 }
-
-int lower_letter(char letter) { return std::tolower(static_cast<unsigned char>(letter)); }
 
 std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
 
@@ -197,7 +188,7 @@ class Overrider {
 
   /// -m, -n, -k: `letter` is lower case.
   void set_size(const std::string& letter, std::int64_t size) {
-    const Place place = command_line("-" + letter);
+    const Place place = place_of_option("-" + letter);
     const std::string capital = upper(letter);
     if (problem_.set(letter, size, place) || problem_.set(capital, size, place)) return;
     if (problem_.is_custom())
@@ -210,7 +201,7 @@ class Overrider {
 
   /// --problem KEY=VALUE
   void set_problem(const std::string& text) {
-    const Place place = command_line("--problem " + text);
+    const Place place = place_of_option("--problem " + text);
     const std::size_t equals = text.find('=');
     const std::string key = text.substr(0, equals);
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -225,7 +216,7 @@ class Overrider {
 
   /// --config_str
   void apply_configuration(const std::string& text) {
-    const Place place = command_line("--config_str " + text);
+    const Place place = place_of_option("--config_str " + text);
     const ConfigurationText configuration = read_configuration(text, place, *diagnostics_);
     for (const auto& [key, value] : configuration.problem)
       if (!problem_.set_written(key, value, place))
@@ -366,7 +357,7 @@ class Overrider {
     for (const Node* mapping : parameter_mappings(*root_))
       for (const Entry& entry : mapping->entries)
         for (const std::string& name : {parameter.long_name, parameter.short_name})
-          if (std::ranges::equal(bare(entry.key.text), name, {}, lower_letter, lower_letter)) return entry.key.text;
+          if (lower_case(bare(entry.key.text)) == lower_case(name)) return entry.key.text;
     return "";
   }
 
@@ -379,7 +370,7 @@ class Overrider {
 
 /// Splits NAME:VALUE; the value is YAML.
 std::optional<Entry> parse_param(const std::string& option, const std::string& text, Diagnostics& diagnostics) {
-  const Place place = command_line(option + " " + text);
+  const Place place = place_of_option(option + " " + text);
   const auto colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) {
     diagnostics.add(place, "write NAME:VALUE or NAME:[VALUE, VALUE]");
@@ -399,12 +390,12 @@ std::optional<Entry> parse_param(const std::string& option, const std::string& t
 }
 
 void set_run_rules(const LoadOptions& options, Node& root) {
-  if (options.shell) root.set("shell", make_scalar("true", command_line("--shell")));
-  if (options.whole) root.set("whole", make_scalar("true", command_line("--whole")));
-  if (options.prepare) root.set("prepare", make_text(*options.prepare, command_line("--prepare")));
-  if (options.cleanup) root.set("cleanup", make_text(*options.cleanup, command_line("--cleanup")));
+  if (options.shell) root.set("shell", make_scalar("true", place_of_option("--shell")));
+  if (options.whole) root.set("whole", make_scalar("true", place_of_option("--whole")));
+  if (options.prepare) root.set("prepare", make_text(*options.prepare, place_of_option("--prepare")));
+  if (options.cleanup) root.set("cleanup", make_text(*options.cleanup, place_of_option("--cleanup")));
   if (!options.warmup) return;
-  const Place place = command_line("--warmup");
+  const Place place = place_of_option("--warmup");
   if (root.find("measure") == nullptr) root.set("measure", make_mapping(place));
   root.find("measure")->set("warmup", make_scalar(std::to_string(*options.warmup), place));
 }

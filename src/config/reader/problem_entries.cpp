@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "config/yaml/values.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -72,8 +72,7 @@ std::vector<std::string> ProblemEntries::names() const {
 }
 
 std::string ProblemEntries::gemm_key(const std::string& name) {
-  if (name == "M" || name == "N" || name == "K")
-    return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))));
+  if (name == "M" || name == "N" || name == "K") return lower_case(name);
   return std::ranges::find(kGemmKeys, name) != kGemmKeys.end() ? name : "";
 }
 

@@ -208,8 +208,7 @@ MeasureRules read_measure(const Node& node, MeasureRules rules, Diagnostics& dia
 void check_run_seconds(const Node* measure, const MeasureRules& rules, double run_seconds, Diagnostics& diagnostics) {
   if (rules.max_seconds <= kTimed * run_seconds) return;
   const Node* seconds = measure != nullptr ? measure->find("max_seconds") : nullptr;
-  const Place place =
-      seconds != nullptr ? seconds->place : Place{std::make_shared<const std::string>("--timeout-run"), 0, 0};
+  const Place place = seconds != nullptr ? seconds->place : place_of_option("--timeout-run");
   diagnostics.add(
       place, fmt::format("specs that are timed for measure.max_seconds, which is {}, would time out: --timeout-run is "
                          "{}, and they are checked in it, too; give --timeout-run {:.0f}, or make max_seconds less",

@@ -71,7 +71,7 @@ class RunReader {
     for (const auto& [option, words] : context_.around)
       for (const auto& [at, name] : placeholders_of(words))
         if (!parameters_.find(name))
-          diagnostics_->add({std::make_shared<const std::string>(option), 0, 0},
+          diagnostics_->add(place_of_option(option),
                             fmt::format("unknown placeholder {{{}}}; the parameters have placeholders here", name));
   }
 
@@ -124,7 +124,7 @@ Words words_of(const char* option, const std::optional<std::string>& text, Diagn
   if (!text) return {};
   auto words = split_words(*text);
   if (const auto* needs = std::get_if<NeedsShell>(&words)) {
-    diagnostics.add({std::make_shared<const std::string>(option), 0, 0},
+    diagnostics.add(place_of_option(option),
                     fmt::format("{} needs a shell, which does not read this; write the command into run: of the tuning "
                                 "file, or a script",
                                 needs->what));
@@ -151,7 +151,7 @@ void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diag
                                                 {"--profile", options.profiler.has_value()}};
   for (const auto& [option, is_given] : given)
     if (is_given && !plan.kernel.empty())
-      diagnostics.add({std::make_shared<const std::string>(option), 0, 0},
+      diagnostics.add(place_of_option(option),
                       fmt::format("is for programs, and {} is a kernel, which a worker of tune launches; to profile "
                                   "one of its specs, run ncu --target-processes all tune --yaml FILE --spec N",
                                   plan.kernel));
@@ -162,14 +162,14 @@ void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diag
   if (plan.program.run.is_shell)
     for (const std::string& word : plan.program.suffix)
       if (!placeholders_of(word).empty())
-        diagnostics.add({std::make_shared<const std::string>("--exec-suffix"), 0, 0},
+        diagnostics.add(place_of_option("--exec-suffix"),
                         fmt::format("'{}' has a placeholder, and the command is read by a shell; write it into run: of "
                                     "the tuning file",
                                     word));
   const bool is_single = options.profiler == "ncu-single";
   if (plan.program.run.is_shell && (is_single || !plan.program.suffix.empty()))
     if (const auto end = end_of_first_command(plan.program.run.words.back()))
-      diagnostics.add({std::make_shared<const std::string>(is_single ? "--profile" : "--exec-suffix"), 0, 0},
+      diagnostics.add(place_of_option(is_single ? "--profile" : "--exec-suffix"),
                       fmt::format("the shell's command has {}, behind which words do not reach the program; write them "
                                   "into run: of the tuning file",
                                   *end));

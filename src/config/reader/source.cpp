@@ -190,7 +190,7 @@ Source source_of_command(const LoadOptions& options) {
         ExitCode::bad_input,
         "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is "
         "to stand");
-  const Place place{std::make_shared<const std::string>("the command behind --"), 0, 0};
+  const Place place = place_of_option("the command behind --");
   const std::vector<std::string>& words = options.command;
   Node run = make_list(place);
   for (const std::string& word : words) run.items.push_back(make_text(word, place));

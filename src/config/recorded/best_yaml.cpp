@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "config/reader/file_reader.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/values.h"
 #include "model/program.h"
 #include "model/statistics/objective.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -39,12 +39,6 @@ class BestWriter {
     Node node = make_mapping({});
     node.flow = false;
     return node;
-  }
-
-  static std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower;
   }
 
   static Node number(double value) { return make_scalar(fmt::format("{:.6g}", value), {}); }

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <utility>
+
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -38,16 +39,8 @@ std::string_view named_text(const NamedTexts& fields, std::string_view key) {
 }
 
 std::optional<std::int64_t> size_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > kMostRows) return std::nullopt;
-  return number;
-}
-
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return small;
+  const auto number = number_from<std::int64_t>(text);
+  return number && *number >= 1 && *number <= kMostRows ? number : std::nullopt;
 }
 
 bool is_transposed(std::string_view op) {
@@ -68,7 +61,7 @@ NamedTexts named_texts(std::string_view text) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     if (const auto equals = word.find('='); equals != std::string_view::npos)
-      fields[in_small_letters(word.substr(0, equals))] = std::string(word.substr(equals + 1));
+      fields[lower_case(word.substr(0, equals))] = std::string(word.substr(equals + 1));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return fields;

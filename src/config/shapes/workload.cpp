@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "config/shapes/gemm_call.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -56,20 +56,6 @@ void for_each_line(std::string_view text, const Take& take) {
 
 [[noreturn]] void refuse_shapes(const Place& place, const std::string& why) {
   throw Error(ExitCode::bad_input, fmt::format("{}: {}", to_text(place), why));
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 /// The words of a line, without blanks and quotes around them.
@@ -190,7 +176,7 @@ class TableReader {
 
  private:
   std::int64_t size(const std::string& cell, const char* what) const {
-    const auto number = number_of<std::int64_t>(cell);
+    const auto number = number_from<std::int64_t>(cell);
     if (number && *number >= 1 && *number <= kMostOfSize) return *number;
     refuse_shapes(place_, fmt::format("{} is '{}'; it must be a whole number from 1 to {}", what,
                                       line_with_escapes(cell), kMostOfSize));
@@ -234,7 +220,7 @@ class TableReader {
   }
 
   double calls_in(const std::string& cell) const {
-    const auto number = number_of<double>(cell);
+    const auto number = number_from<double>(cell);
     if (number && *number > 0 && std::isfinite(*number)) return *number;
     refuse_shapes(place_, fmt::format("the number of calls is '{}'; it must be positive", line_with_escapes(cell)));
   }
@@ -324,9 +310,9 @@ std::optional<ShapeList> shapes_of_vllm(const Node& root, const std::filesystem:
     return std::nullopt;
   std::optional<std::int64_t> n, k, experts;
   for (const std::string& word : cells_of(name, ',')) {
-    if (word.starts_with("N=")) n = number_of<std::int64_t>(word.substr(2));
-    if (word.starts_with("K=")) k = number_of<std::int64_t>(word.substr(2));
-    if (word.starts_with("E=")) experts = number_of<std::int64_t>(word.substr(2));
+    if (word.starts_with("N=")) n = number_from<std::int64_t>(word.substr(2));
+    if (word.starts_with("K=")) k = number_from<std::int64_t>(word.substr(2));
+    if (word.starts_with("E=")) experts = number_from<std::int64_t>(word.substr(2));
   }
   const bool of_experts = experts && *experts >= 1;
   if (!n || *n < 1 || *n > kMostOfSize / 2 || (!of_experts && (!k || *k < 1)))
@@ -337,7 +323,7 @@ std::optional<ShapeList> shapes_of_vllm(const Node& root, const std::filesystem:
                     path.string()));
   ShapeCounter counter(path);
   for (const Entry& entry : root.entries)
-    if (const auto m = number_of<std::int64_t>(entry.key.text); m && *m >= 1) {
+    if (const auto m = number_from<std::int64_t>(entry.key.text); m && *m >= 1) {
       std::vector<Setting> settings = {{"M", *m}, {"N", of_experts ? 2 * *n : *n}};
       if (of_experts)  // the file tells no K
         settings.push_back({"groups", *experts});

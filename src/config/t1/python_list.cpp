@@ -9,6 +9,7 @@
 #include "config/yaml/values.h"
 #include "model/expression/expression.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -18,11 +19,7 @@ constexpr int kDeepest = 16;  ///< lists in lists
 
 using Nodes = std::vector<Node>;
 
-std::string without_margins(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
-}
+std::string without_margins(std::string_view text) { return std::string(trimmed(text, " ")); }
 
 bool is_within(const std::string& text, std::string_view begin, char end) {
   return text.starts_with(begin) && text.ends_with(end);

@@ -9,6 +9,8 @@
 
 namespace tune::config {
 
+Place place_of_option(std::string option) { return {std::make_shared<const std::string>(std::move(option)), 0, 0}; }
+
 std::string to_text(const Place& place) {
   return place.line > 0 ? fmt::format("{}:{}", *place.file, place.line) : *place.file;
 }

@@ -12,6 +12,9 @@ struct Place {
   int column = 0;
 };
 
+/// Where a word of the command line is: this option, or whatever says which word is meant.
+Place place_of_option(std::string option);
+
 /// `gemm.yaml:14`, with the file as the user gave it.
 std::string to_text(const Place& place);
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "model/expression/expression.h"
+#include "model/values/text.h"
 #include "model/values/value.h"
 
 namespace tune::config {
@@ -26,12 +26,6 @@ std::optional<Value> read_arithmetic(const Node& node) {
 }
 
 }  // namespace
-
-bool is_identifier(std::string_view text) {
-  auto letter = [](char c) { return c == '_' || std::isalpha(static_cast<unsigned char>(c)) != 0; };
-  auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && letter(text[0]) && std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
-}
 
 Fields::Fields(const Node& node, std::string what, const std::vector<std::string_view>& keys, Diagnostics& diagnostics)
     : node_(&node), what_(std::move(what)), diagnostics_(&diagnostics) {

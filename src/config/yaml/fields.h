@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "config/yaml/node.h"
+#include "model/values/text.h"
 
 namespace tune::config {
-
-/// Whether `text` is `[A-Za-z_][A-Za-z0-9_]*`.
-bool is_identifier(std::string_view text);
 
 /// A mapping with a fixed set of keys. The constructor reports a node of another kind and unknown keys.
 class Fields {

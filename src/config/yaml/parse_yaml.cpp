@@ -11,6 +11,7 @@
 #include "config/yaml/node.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "model/values/value.h"
 #include "platform/files/file.h"
 
@@ -21,6 +22,7 @@ namespace {
 /// takes a byte or more per two nodes.
 constexpr std::size_t kMaxCopies = 100'000;
 constexpr int kMaxDepth = 64;
+constexpr std::string_view kMargin = " \t";
 constexpr std::string_view kNoBreakSpace = "\u00a0";
 constexpr std::size_t kLongestKey = 1000;  // as it is written; YAML has 1024 at most
 constexpr std::uintmax_t kMostBytes = 16 << 20;
@@ -49,12 +51,6 @@ std::size_t end_of_quoted(std::string_view line, std::size_t begin) {
   return std::string_view::npos;
 }
 
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// The comment that follows a scalar on its line, if nothing but a comma of its list stands between them.
 std::string trailing_comment(std::string_view line, std::size_t begin, const std::string& text) {
   if (begin >= line.size()) return {};
@@ -62,10 +58,10 @@ std::string trailing_comment(std::string_view line, std::size_t begin, const std
   if (!quoted && line.substr(begin, text.size()) != text) return {};
   const std::size_t end = quoted ? end_of_quoted(line, begin) : begin + text.size();
   if (end == std::string_view::npos) return {};
-  std::string_view rest = trim(line.substr(end));
-  if (rest.starts_with(',')) rest = trim(rest.substr(1));
+  std::string_view rest = trimmed(line.substr(end), kMargin);
+  if (rest.starts_with(',')) rest = trimmed(rest.substr(1), kMargin);
   if (!rest.starts_with('#')) return {};
-  return std::string(trim(rest.substr(1)));
+  return std::string(trimmed(rest.substr(1), kMargin));
 }
 
 /// What to look for, since yaml-cpp only says what it did not find.

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune::exec {
 namespace {
@@ -53,10 +53,8 @@ std::vector<int> parse_indices(const std::string& names, const wire::Hello& hell
     if (names == "all" || names == hello.devices[static_cast<std::size_t>(i)].name) indices.push_back(i);
   if (!indices.empty()) return indices;
   for (const std::string& name : split(names)) {
-    int index = -1;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), index);
-    if (error != std::errc() || end != name.data() + name.size() || index < 0 || index >= count)
-      complain(names, fmt::format("there is no device '{}'; there are:", name), hello);
+    const int index = number_from<int>(name).value_or(-1);
+    if (index < 0 || index >= count) complain(names, fmt::format("there is no device '{}'; there are:", name), hello);
     if (std::ranges::find(indices, index) != indices.end())
       complain(names, fmt::format("device {} is named twice; there are:", index), hello);
     indices.push_back(index);

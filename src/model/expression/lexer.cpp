@@ -9,13 +9,13 @@
 #include "model/expression/expression.h"
 #include "model/expression/operators.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 
 namespace tune {
 namespace {
 
 bool is_decimal_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool continues_name(char c) { return starts_name(c) || is_decimal_digit(c); }
+bool starts_name(char c) { return is_of_identifier(c) && !is_decimal_digit(c); }
 
 /// Operators of other languages, and what to write instead.
 std::string advice(std::string_view text) {
@@ -57,8 +57,8 @@ Token Lexer::take(Token::Kind kind, std::size_t length) {
 /// A `$` in front is allowed and means nothing; a dot joins only names.
 Token Lexer::name() {
   std::size_t end = at_ + 1;
-  while (end < text_.size() &&
-         (continues_name(text_[end]) || (text_[end] == '.' && end + 1 < text_.size() && starts_name(text_[end + 1])))) {
+  while (end < text_.size() && (is_of_identifier(text_[end]) ||
+                                (text_[end] == '.' && end + 1 < text_.size() && starts_name(text_[end + 1])))) {
     ++end;
   }
   Token token = take(Token::Kind::name, end - at_);
@@ -71,7 +71,7 @@ Token Lexer::number() {
   while (end < text_.size()) {
     const bool exponent_sign = (text_[end] == '+' || text_[end] == '-') && (text_[end - 1] | 0x20) == 'e' &&
                                !text_.substr(at_).starts_with("0x");
-    if (!continues_name(text_[end]) && text_[end] != '.' && !exponent_sign) break;
+    if (!is_of_identifier(text_[end]) && text_[end] != '.' && !exponent_sign) break;
     ++end;
   }
   Token token = take(Token::Kind::literal, end - at_);

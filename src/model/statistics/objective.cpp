@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 constexpr const char* kNoCounter =
     "that takes NVIDIA's management library (libnvidia-ml.so.1) and a device with an energy counter (Volta or later)";
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 double measured(const Measurement& measurement, const std::string& name) {
   const auto found = measurement.metrics.find(name);

@@ -10,18 +10,13 @@
 #include <optional>
 
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 
 namespace tune {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-bool is_identifier(std::string_view text) {
-  const auto inner = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
-  return !text.empty() && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), inner);
-}
-
 template <class Number, class... Format>
 std::optional<Number> read_all(std::string_view digits, Format... format) {
   Number number{};
@@ -69,10 +64,7 @@ std::string text_of(double number) {
 bool is_reserved_word(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kWords = {"null", "true", "false", "yes", "no",
                                                              "on",   "off",  "y",     "n"};
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return is_letter(c) ? static_cast<char>(c | 0x20) : c; });
-  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+  return std::find(kWords.begin(), kWords.end(), lower_case(text)) != kWords.end();
 }
 
 /// Whether every YAML reader takes the plain scalar for a text, in block and in flow context. In doubt it is false.

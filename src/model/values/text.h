@@ -1,0 +1,44 @@
+#pragma once
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tune {
+
+/// The number that the text is from its first to its last character; nullopt: it is none.
+template <typename Number>
+std::optional<Number> number_from(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+/// The text without these characters at both ends.
+inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r\n") {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+/// Whether the character can stand in an identifier.
+inline bool is_of_identifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Whether the text is `[A-Za-z_][A-Za-z0-9_]*`.
+inline bool is_identifier(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, is_of_identifier);
+}
+
+/// The text with the letters of ASCII in lower case.
+inline std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+}  // namespace tune
