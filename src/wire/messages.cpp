@@ -12,88 +12,71 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, bloc
                                                 to, through)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelRun, launches, workspace_bytes, zero_workspace, zero_c)
 
-// A command is two fields of what it belongs to.
-static void add_command(json& j, const CommandLine& command) {
-  j["command"] = command.words;
-  j["command_is_shell"] = command.is_shell;
+// The fields of messages, of which some are not named as in C++: `field` is called with the name and the value of each.
+static void fields_of_build(auto& request, auto field) {
+  field("source", request.source);
+  field("include", request.include);
+  field("flags", request.flags);
+  field("defines", request.defines);
+  field("arch", request.arch);
+  field("output", request.output);
+  field("launches", request.launches);
+  field("problem", request.problem);
+  field("command", request.command.words);
+  field("command_is_shell", request.command.is_shell);
 }
 
-static CommandLine command_in(const json& j) {
-  return {j.value("command", tune::Words()), j.value("command_is_shell", false)};
+static void fields_of_program(auto& run, auto field) {
+  field("source", run.source);
+  field("command", run.command.words);
+  field("command_is_shell", run.command.is_shell);
+  field("prefix", run.prefix);
+  field("suffix", run.suffix);
+  field("args", run.args);
+  field("values", run.values);
+  field("prepare", run.prepare);
+  field("cleanup", run.cleanup);
+  field("reads_result", run.reads_result);
+  field("times_whole", run.times_whole);
 }
 
-static void to_json(json& j, const BuildRequest& request) {
-  j = {{"source", request.source},     {"include", request.include}, {"flags", request.flags},
-       {"defines", request.defines},   {"arch", request.arch},       {"output", request.output},
-       {"launches", request.launches}, {"problem", request.problem}};
-  add_command(j, request.command);
+static void fields_of_measure(auto& request, auto field) {
+  field("artifact", request.artifact);
+  field("problem", request.problem);
+  field("reference", request.reference);
+  field("seed", request.seed);
+  field("measure", request.measure);
+  field("keep", request.keep);
+  field("gauges", request.gauges);
 }
 
-static void from_json(const json& j, BuildRequest& request) {
-  const BuildRequest plain;
-  request.source = j.value("source", plain.source);
-  request.include = j.value("include", plain.include);
-  request.flags = j.value("flags", plain.flags);
-  request.defines = j.value("defines", plain.defines);
-  request.arch = j.value("arch", plain.arch);
-  request.output = j.value("output", plain.output);
-  request.launches = j.value("launches", plain.launches);
-  request.problem = j.value("problem", plain.problem);
-  request.command = command_in(j);
+static auto putting(json& j) {
+  return [&j](const char* key, const auto& value) { put(j, key, value); };
+}
+static auto taking(const json& j) {
+  return [&j](const char* key, auto& value) { take(j, key, value); };
 }
 
+static void to_json(json& j, const BuildRequest& request) { fields_of_build(request, putting(j)); }
+static void from_json(const json& j, BuildRequest& request) { fields_of_build(request, taking(j)); }
+static void to_json(json& j, const ProgramRun& run) { fields_of_program(run, putting(j)); }
+static void from_json(const json& j, ProgramRun& run) { fields_of_program(run, taking(j)); }
 static void to_json(json& j, const VendorRun& run) { j = {{"vendor", true}, {"vendor_best", run.best}}; }
-
-static void to_json(json& j, const ProgramRun& run) {
-  j = {{"source", run.source},          {"prefix", run.prefix},
-       {"suffix", run.suffix},          {"args", run.args},
-       {"values", run.values},          {"prepare", run.prepare},
-       {"cleanup", run.cleanup},        {"reads_result", run.reads_result},
-       {"times_whole", run.times_whole}};
-  add_command(j, run.command);
-}
-
-static void from_json(const json& j, ProgramRun& run) {
-  const ProgramRun plain;
-  run.source = j.value("source", plain.source);
-  run.command = command_in(j);
-  run.prefix = j.value("prefix", plain.prefix);
-  run.suffix = j.value("suffix", plain.suffix);
-  run.args = j.value("args", plain.args);
-  run.values = j.value("values", plain.values);
-  run.prepare = j.value("prepare", plain.prepare);
-  run.cleanup = j.value("cleanup", plain.cleanup);
-  run.reads_result = j.value("reads_result", plain.reads_result);
-  run.times_whole = j.value("times_whole", plain.times_whole);
-}
 
 static void to_json(json& j, const MeasureRequest& request) {
   std::visit([&](const auto& run) { to_json(j, run); }, request.what);
-  j["artifact"] = request.artifact;
-  j["problem"] = request.problem;
-  j["reference"] = request.reference;
-  j["seed"] = request.seed;
-  j["measure"] = request.measure;
-  j["keep"] = request.keep;
-  j["gauges"] = request.gauges;
+  fields_of_measure(request, putting(j));
 }
 
 // Only programs tell how they are timed; they launch nothing.
 static void from_json(const json& j, MeasureRequest& request) {
-  const MeasureRequest plain;
   if (j.value("vendor", false))
     request.what = VendorRun{j.value("vendor_best", false)};
   else if (j.contains("times_whole") && j.value("launches", json::array()).empty())
     request.what = j.get<ProgramRun>();
   else
     request.what = j.get<KernelRun>();
-  request.artifact = j.value("artifact", plain.artifact);
-  request.problem = j.value("problem", plain.problem);
-  request.reference = j.value("reference", plain.reference);
-  request.seed = j.value("seed", plain.seed);
-  request.measure = j.value("measure", plain.measure);
-  request.keep = j.value("keep", plain.keep);
-  request.gauges = j.value("gauges", plain.gauges);
+  fields_of_measure(request, taking(j));
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
