@@ -25,23 +25,23 @@ void set_gemm(ResultKey& key, const Gemm& gemm) {
   if (gemm.groups() > 0) key.sizes.emplace_back("groups", gemm.groups());
   if (gemm.max_rows > 0) key.sizes.emplace_back("max_rows", gemm.max_rows);
   auto& problem = key.group.problem;
-  const auto layout = [](Layout value) { return value == Layout::row ? "row" : "col"; };
-  problem = {{"a", std::string(to_text(gemm.a))}, {"b", std::string(to_text(gemm.b))},
-             {"c", std::string(to_text(gemm.c))}, {"acc", std::string(to_text(gemm.acc))},
-             {"layout_a", layout(gemm.layout_a)}, {"layout_b", layout(gemm.layout_b)},
-             {"layout_c", layout(gemm.layout_c)}};
-  constexpr const char* kBiases[] = {"none", "row", "col"};
-  constexpr const char* kInits[] = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
+  problem = {{"a", std::string(to_text(gemm.a))},
+             {"b", std::string(to_text(gemm.b))},
+             {"c", std::string(to_text(gemm.c))},
+             {"acc", std::string(to_text(gemm.acc))},
+             {"layout_a", std::string(to_text(gemm.layout_a))},
+             {"layout_b", std::string(to_text(gemm.layout_b))},
+             {"layout_c", std::string(to_text(gemm.layout_c))}};
   problem["alpha"] = fmt::format("{}", gemm.alpha);
   problem["beta"] = fmt::format("{}", gemm.beta);
-  problem["bias"] = kBiases[static_cast<int>(gemm.bias)];
+  problem["bias"] = to_text(gemm.bias);
   problem["epilogue"] = to_text(gemm.epilogue);
   problem["residual"] = gemm.residual ? "true" : "false";
   for (const char* name : {"scale_a", "scale_b"}) problem[name] = scale_text(gemm, name);
   if (gemm.groups() > 0) problem["routing"] = gemm.routing;
   problem["padding"] = gemm.max_rows == 0 ? "none" : gemm.any_padding ? "any" : "kept";
   problem["fast_accum"] = gemm.fast_accum ? "true" : "false";
-  problem["init"] = kInits[static_cast<int>(gemm.init)];
+  problem["init"] = to_text(gemm.init);
   std::erase_if(problem, [](const auto& property) {
     const auto value = gemm_defaults().find(property.first);
     return value != gemm_defaults().end() && value->second == property.second;

@@ -21,20 +21,26 @@ std::int64_t size_of(Type type);
 /// Unit roundoff: half the distance from 1 to the next number; 0 for integers.
 double unit_roundoff(Type type);
 
+// The names of what follows in tuning files and records stand in arrays, in the same order.
+
 enum class Layout { row, col };
+inline constexpr std::array<std::string_view, 2> kLayouts = {"row", "col"};
+constexpr std::string_view to_text(Layout layout) { return kLayouts[static_cast<std::size_t>(layout)]; }
 
 /// How inputs are filled: a function of (seed, buffer, index) alone; see worker/checking/inputs.h.
 enum class Init { uniform, normal, hpl, trig, zeros, iota };
+inline constexpr std::array<std::string_view, 6> kInits = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
+constexpr std::string_view to_text(Init init) { return kInits[static_cast<std::size_t>(init)]; }
 
 /// A vector that is added to a product: one row of n elements to every row of C, or one column of m to every column.
 enum class Bias { none, row, col };
+inline constexpr std::array<std::string_view, 3> kBiases = {"none", "row", "col"};
+constexpr std::string_view to_text(Bias bias) { return kBiases[static_cast<std::size_t>(bias)]; }
 
 /// What is computed of each element x of a product before it is rounded to C's type. gelu has two forms: tanh's is that
 /// of vendors' libraries, erf's the exact one. With swiglu, B has 2n columns, and an element of C is silu(x) times the
 /// element of the product that is n columns further on.
 enum class Epilogue { none, relu, gelu_tanh, gelu_erf, silu, swiglu };
-
-/// Their names in tuning files, in the same order.
 inline constexpr std::array<std::string_view, 6> kEpilogues = {"none",     "relu", "gelu_tanh",
                                                                "gelu_erf", "silu", "swiglu"};
 constexpr std::string_view to_text(Epilogue epilogue) { return kEpilogues[static_cast<std::size_t>(epilogue)]; }
@@ -44,9 +50,11 @@ std::optional<Epilogue> parse_epilogue(std::string_view name);
 /// A or a column of B; 128 of k in one line; 128 of k in 128 lines.
 enum class Scale { none, tensor, line, of_128, of_128x128 };
 
-/// Their names in tuning files, in the same order, for A and for B.
-inline constexpr std::array<std::string_view, 5> kScalesOfA = {"none", "tensor", "row", "1x128", "128x128"},
+/// Those of a line are called otherwise for A and for B in tuning files.
+inline constexpr std::array<std::string_view, 5> kScales = {"none", "tensor", "line", "1x128", "128x128"},
+                                                 kScalesOfA = {"none", "tensor", "row", "1x128", "128x128"},
                                                  kScalesOfB = {"none", "tensor", "col", "1x128", "128x128"};
+constexpr std::string_view to_text(Scale scale) { return kScales[static_cast<std::size_t>(scale)]; }
 
 /// How the scales of matrices lie in memory, those of one behind the other's: that of the element p of a line is at
 /// line / lines * line_stride + p / depth * depth_stride. The order is cuBLASLt's.
@@ -135,12 +143,14 @@ std::int64_t extent(std::int64_t rows, std::int64_t cols, Layout layout, std::in
 /// One buffer of a custom problem, `count` elements.
 struct Buffer {
   enum class Role { in, out, inout };
+  static constexpr std::array<std::string_view, 3> kRoles = {"in", "out", "inout"};
   std::string name;
   Type type = Type::f32;
   std::int64_t count = 0;
   Init init = Init::uniform;
   Role role = Role::in;
 };
+constexpr std::string_view to_text(Buffer::Role role) { return Buffer::kRoles[static_cast<std::size_t>(role)]; }
 
 /// A problem that declares its own buffers, and is checked against a reference kernel or a trusted spec.
 struct Custom {

@@ -196,15 +196,12 @@ class PackageWriter {
   }
 
   Words words_of_custom() const {
-    static constexpr const char* kRoles[] = {"in", "out", "inout"};
-    static constexpr const char* kInits[] = {"uniform", "normal", "hpl", "trig", "zeros", "iota"};
     const Custom& custom = std::get<Custom>(plan_->problem);
     std::string buffers, size_texts, cases;
     for (const Buffer& buffer : custom.buffers)
-      buffers +=
-          fmt::format("    {{{}, Type::{}, Role::{}, Init::{}, {}}},\n", literal(buffer.name), to_text(buffer.type),
-                      kRoles[static_cast<int>(buffer.role)], kInits[static_cast<int>(buffer.init)],
-                      custom.tolerance > 0 ? custom.tolerance : std::sqrt(unit_roundoff(buffer.type)));
+      buffers += fmt::format("    {{{}, Type::{}, Role::{}, Init::{}, {}}},\n", literal(buffer.name),
+                             to_text(buffer.type), to_text(buffer.role), to_text(buffer.init),
+                             custom.tolerance > 0 ? custom.tolerance : std::sqrt(unit_roundoff(buffer.type)));
     for (const std::string& name : numbers_.sizes) size_texts += literal(name) + ", ";
     for (const Case& each : package_->cases)
       cases += fmt::format("    {{{{{}}}, {{{}}}}},\n", fmt::join(each.sizes, ", "), fmt::join(each.counts, ", "));

@@ -100,6 +100,21 @@ const char* enum_name(Enum value, const std::pair<const char*, Enum> (&table)[si
   return "";
 }
 
+/// The enumerator of this name, of which there are `count` from 0 on. Throws std::invalid_argument if there is none.
+template <typename Enum>
+Enum enum_called(const std::string& name, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto value = static_cast<Enum>(i); to_text(value) == name) return value;
+  throw std::invalid_argument("unknown name '" + name + "'");
+}
+
+// Defines to_json and from_json of an enum with so many enumerators by its to_text.
+#define TUNE_JSON_TEXT(Enum, count)                                          \
+  inline void to_json(nlohmann::json& j, Enum value) { j = to_text(value); } \
+  inline void from_json(const nlohmann::json& j, Enum& value) {              \
+    value = enum_called<Enum>(j.get<std::string>(), count);                  \
+  }
+
 // Defines to_json and from_json of an enum from a table of {name, value} pairs.
 #define TUNE_JSON_ENUM(Enum, ...)                                                              \
   inline constexpr std::pair<const char*, Enum> k##Enum##Names[] = __VA_ARGS__;                \
@@ -108,46 +123,17 @@ const char* enum_name(Enum value, const std::pair<const char*, Enum> (&table)[si
     value = enum_from(j.get<std::string>(), k##Enum##Names);                                   \
   }
 
-TUNE_JSON_ENUM(Type, {{"f64", Type::f64},
-                      {"f32", Type::f32},
-                      {"tf32", Type::tf32},
-                      {"f16", Type::f16},
-                      {"bf16", Type::bf16},
-                      {"e4m3", Type::e4m3},
-                      {"e5m2", Type::e5m2},
-                      {"s32", Type::s32},
-                      {"s8", Type::s8}})
-TUNE_JSON_ENUM(Layout, {{"row", Layout::row}, {"col", Layout::col}})
-TUNE_JSON_ENUM(Bias, {{"none", Bias::none}, {"row", Bias::row}, {"col", Bias::col}})
-TUNE_JSON_ENUM(Epilogue, {{"none", Epilogue::none},
-                          {"relu", Epilogue::relu},
-                          {"gelu_tanh", Epilogue::gelu_tanh},
-                          {"gelu_erf", Epilogue::gelu_erf},
-                          {"silu", Epilogue::silu},
-                          {"swiglu", Epilogue::swiglu}})
-TUNE_JSON_ENUM(Scale, {{"none", Scale::none},
-                       {"tensor", Scale::tensor},
-                       {"line", Scale::line},
-                       {"1x128", Scale::of_128},
-                       {"128x128", Scale::of_128x128}})
-TUNE_JSON_ENUM(Init, {{"uniform", Init::uniform},
-                      {"normal", Init::normal},
-                      {"hpl", Init::hpl},
-                      {"trig", Init::trig},
-                      {"zeros", Init::zeros},
-                      {"iota", Init::iota}})
-TUNE_JSON_ENUM(Stage, {{"start", Stage::start},
-                       {"build", Stage::build},
-                       {"load", Stage::load},
-                       {"check", Stage::check},
-                       {"measure", Stage::measure}})
-TUNE_JSON_ENUM(Cause, {{"reported", Cause::reported},
-                       {"crashed", Cause::crashed},
-                       {"timed out", Cause::timed_out},
-                       {"protocol", Cause::protocol}})
+TUNE_JSON_TEXT(Type, 9)
+TUNE_JSON_TEXT(Layout, kLayouts.size())
+TUNE_JSON_TEXT(Bias, kBiases.size())
+TUNE_JSON_TEXT(Epilogue, kEpilogues.size())
+TUNE_JSON_TEXT(Scale, kScales.size())
+TUNE_JSON_TEXT(Init, kInits.size())
+TUNE_JSON_TEXT(Buffer::Role, Buffer::kRoles.size())
+TUNE_JSON_TEXT(Stage, 5)
+TUNE_JSON_TEXT(Cause, 4)
+TUNE_JSON_TEXT(PowerState, 2)
 
-using BufferRole = Buffer::Role;
-TUNE_JSON_ENUM(BufferRole, {{"in", BufferRole::in}, {"out", BufferRole::out}, {"inout", BufferRole::inout}})
 using ArgumentKind = Argument::Kind;
 TUNE_JSON_ENUM(ArgumentKind, {{"buffer", ArgumentKind::buffer},
                               {"scalar", ArgumentKind::scalar},
@@ -163,7 +149,6 @@ TUNE_JSON_ENUM(ArgumentScalar, {{"i32", ArgumentScalar::i32},
 using MeasureEnergy = MeasureRules::Energy;
 TUNE_JSON_ENUM(MeasureEnergy,
                {{"never", MeasureEnergy::never}, {"finals", MeasureEnergy::finals}, {"always", MeasureEnergy::always}})
-TUNE_JSON_ENUM(PowerState, {{"burst", PowerState::burst}, {"sustained", PowerState::sustained}})
 
 inline void to_json(nlohmann::json& j, Backend backend) { j = to_text(backend); }
 inline void from_json(const nlohmann::json& j, Backend& backend) {

@@ -22,7 +22,11 @@ constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr double kMaxElements = 9e15;
 constexpr std::int64_t kMostGroups = 65536;
 
-std::string layout_text(Layout layout) { return layout == Layout::row ? "row" : "col"; }
+/// The names of an enumeration as read_choice takes them.
+template <std::size_t size>
+std::vector<std::string> all_of(const std::array<std::string_view, size>& names) {
+  return {names.begin(), names.end()};
+}
 
 /// One matrix of the product: its shape and what the file says of it.
 struct Matrix {
@@ -73,7 +77,7 @@ class GemmReader {
     check_factor("alpha", gemm_.alpha);
     check_factor("beta", gemm_.beta);
     if (const Node* node = fields_.find("bias")) {
-      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", {"none", "row", "col"}, *diagnostics_).value_or(0));
+      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", all_of(kBiases), *diagnostics_).value_or(0));
     }
     read_fast_accum();
     if (const Node* node = fields_.find("init"))
@@ -103,9 +107,8 @@ class GemmReader {
       gemm_.residual = read_bool(*node, "residual", *diagnostics_).value_or(false);
     const Node* node = fields_.find("epilogue");
     if (!node) return;
-    gemm_.epilogue = static_cast<Epilogue>(
-        read_choice(*node, "epilogue", std::vector<std::string>(kEpilogues.begin(), kEpilogues.end()), *diagnostics_)
-            .value_or(0));
+    gemm_.epilogue =
+        static_cast<Epilogue>(read_choice(*node, "epilogue", all_of(kEpilogues), *diagnostics_).value_or(0));
     if (gemm_.epilogue == Epilogue::none) return;
     if (gemm_.acc == Type::s32)
       diagnostics_->add(
@@ -296,7 +299,7 @@ class GemmReader {
     for (const auto& [name, target] : matrices) {
       const Node* entry = layout.find(name);
       if (entry == nullptr) continue;
-      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), {"row", "col"}, *diagnostics_);
+      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), all_of(kLayouts), *diagnostics_);
       if (choice) *target = static_cast<Layout>(*choice);
     }
   }
@@ -361,9 +364,9 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"scale_b", std::string(scale_text(gemm, "scale_b"))},
           {"ld_scale_a", ld_of(gemm.scale_a, gemm.scales_of_a())},
           {"ld_scale_b", ld_of(gemm.scale_b, gemm.scales_of_b())},
-          {"layout_a", layout_text(gemm.layout_a)},
-          {"layout_b", layout_text(gemm.layout_b)},
-          {"layout_c", layout_text(gemm.layout_c)}};
+          {"layout_a", std::string(to_text(gemm.layout_a))},
+          {"layout_b", std::string(to_text(gemm.layout_b))},
+          {"layout_c", std::string(to_text(gemm.layout_c))}};
 }
 
 std::optional<Type> read_type(const Node& node, std::string_view what, Diagnostics& diagnostics) {
@@ -378,7 +381,7 @@ std::optional<Type> read_type(const Node& node, std::string_view what, Diagnosti
 std::optional<Init> read_init(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   if (node.is_scalar() && node.text == "random") return Init::uniform;
   if (node.is_scalar() && node.text == "zero") return Init::zeros;
-  const auto choice = read_choice(node, what, {"uniform", "normal", "hpl", "trig", "zeros", "iota"}, diagnostics);
+  const auto choice = read_choice(node, what, all_of(kInits), diagnostics);
   return choice ? std::optional(static_cast<Init>(*choice)) : std::nullopt;
 }
 

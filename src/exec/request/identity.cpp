@@ -66,85 +66,10 @@ std::string list(const Items& items, Text text_of) {
   return "[" + text + "]";
 }
 
-// --- The names of enumerators, which are kept when those are renamed or moved.
-
-const char* name_of(Layout layout) { return layout == Layout::row ? "row" : "col"; }
-
-const char* name_of(Init init) {
-  switch (init) {
-    case Init::uniform:
-      return "uniform";
-    case Init::normal:
-      return "normal";
-    case Init::hpl:
-      return "hpl";
-    case Init::trig:
-      return "trig";
-    case Init::zeros:
-      return "zeros";
-    case Init::iota:
-      return "iota";
-  }
-  return "";
-}
-
-const char* name_of(Scale scale) {
-  switch (scale) {
-    case Scale::none:
-      break;
-    case Scale::tensor:
-      return "tensor";
-    case Scale::line:
-      return "line";
-    case Scale::of_128:
-      return "1x128";
-    case Scale::of_128x128:
-      return "128x128";
-  }
-  return "";
-}
-
-const char* name_of(Buffer::Role role) {
-  switch (role) {
-    case Buffer::Role::in:
-      return "in";
-    case Buffer::Role::out:
-      return "out";
-    case Buffer::Role::inout:
-      return "inout";
-  }
-  return "";
-}
-
-// Arguments are called by numbers.
-int number_of(Argument::Kind kind) {
-  switch (kind) {
-    case Argument::Kind::buffer:
-      return 0;
-    case Argument::Kind::scalar:
-      return 1;
-    case Argument::Kind::alpha:
-      return 2;
-    case Argument::Kind::beta:
-      return 3;
-    case Argument::Kind::tensor_map:
-      return 4;
-  }
-  return -1;
-}
-
-int number_of(Argument::Scalar type) {
-  switch (type) {
-    case Argument::Scalar::i32:
-      return 0;
-    case Argument::Scalar::i64:
-      return 1;
-    case Argument::Scalar::f32:
-      return 2;
-    case Argument::Scalar::f64:
-      return 3;
-  }
-  return -1;
+// Arguments are called by the numbers of their enumerators, which are those of existing journals.
+template <typename Enum>
+int number_of(Enum value) {
+  return static_cast<int>(value);
 }
 
 // --- What is computed: its size, its data and its types decide both the time and what is right.
@@ -154,13 +79,13 @@ std::string text_of(const Gemm& gemm) {
   fields.add("a", in_quotes(to_text(gemm.a))).add("acc", in_quotes(to_text(gemm.acc))).add("alpha", number(gemm.alpha));
   fields.add("b", in_quotes(to_text(gemm.b))).add("batch", gemm.batch).add("beta", number(gemm.beta));
   // It is written only if there is one, because journals are older than this field.
-  if (gemm.bias != Bias::none) fields.add("bias", in_quotes(gemm.bias == Bias::row ? "row" : "col"));
+  if (gemm.bias != Bias::none) fields.add("bias", in_quotes(to_text(gemm.bias)));
   fields.add("c", in_quotes(to_text(gemm.c)));
   if (gemm.epilogue != Epilogue::none) fields.add("epilogue", in_quotes(to_text(gemm.epilogue)));  // as `bias`
   if (gemm.fast_accum) fields.add("fast_accum", flag(true));                                       // likewise
-  fields.add("init", in_quotes(name_of(gemm.init))).add("k", gemm.k);
-  fields.add("layout_a", in_quotes(name_of(gemm.layout_a))).add("layout_b", in_quotes(name_of(gemm.layout_b)));
-  fields.add("layout_c", in_quotes(name_of(gemm.layout_c)));
+  fields.add("init", in_quotes(to_text(gemm.init))).add("k", gemm.k);
+  fields.add("layout_a", in_quotes(to_text(gemm.layout_a))).add("layout_b", in_quotes(to_text(gemm.layout_b)));
+  fields.add("layout_c", in_quotes(to_text(gemm.layout_c)));
   fields.add("lda", gemm.lda).add("ldb", gemm.ldb).add("ldc", gemm.ldc).add("m", gemm.m);
   if (gemm.max_rows > 0) fields.add("max_rows", gemm.max_rows);  // as `bias`
   fields.add("n", gemm.n);
@@ -169,15 +94,15 @@ std::string text_of(const Gemm& gemm) {
   if (gemm.groups() > 0)
     fields.add("rows", list(gemm.group_offsets, [](std::int32_t end) { return std::to_string(end); }));  // likewise
   for (const auto& [name, scale] : {std::pair("scale_a", gemm.scale_a), {"scale_b", gemm.scale_b}})
-    if (scale != Scale::none) fields.add(name, in_quotes(name_of(scale)));  // likewise
+    if (scale != Scale::none) fields.add(name, in_quotes(to_text(scale)));  // likewise
   fields.add("stride_a", gemm.stride_a).add("stride_b", gemm.stride_b).add("stride_c", gemm.stride_c);
   return fields.text();
 }
 
 std::string text_of(const Buffer& buffer) {
   Fields fields;
-  fields.add("count", buffer.count).add("init", in_quotes(name_of(buffer.init))).add("name", in_quotes(buffer.name));
-  return fields.add("role", in_quotes(name_of(buffer.role))).add("type", in_quotes(to_text(buffer.type))).text();
+  fields.add("count", buffer.count).add("init", in_quotes(to_text(buffer.init))).add("name", in_quotes(buffer.name));
+  return fields.add("role", in_quotes(to_text(buffer.role))).add("type", in_quotes(to_text(buffer.type))).text();
 }
 
 std::string text_of(const Custom& custom) {
