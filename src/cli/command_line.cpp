@@ -1,17 +1,22 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <filesystem>
 
 #include "cli/spellings.h"
 #include "cli/texts/completion.h"
 #include "cli/texts/help.h"
 #include "cli/texts/manual.h"
-#include "cli/undashed_command.h"
+#include "model/command.h"
+#include "model/values/error.h"
 #include "model/values/names.h"
 #include "platform/files/streams.h"
+#include "platform/process/process.h"
 #include "platform/process/terminal.h"
 
 namespace tune::cli {
@@ -45,6 +50,52 @@ std::vector<const char*> words_before_dashes(const std::vector<std::string>& wor
 std::size_t help_width() {
   const int columns = platform::terminal_columns(STDOUT_FILENO);
   return static_cast<std::size_t>(columns == 0 ? 80 : std::max(20, columns));
+}
+
+/// The place of the first word that is no option, nor the value of one, nor behind `--`.
+std::ptrdiff_t first_argument(const CommandText& tune, const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with('-')) return static_cast<std::ptrdiff_t>(i);
+    const auto named = std::ranges::find_if(tune.options, [&](const OptionText& option) {
+      return std::ranges::find(option.names, words[i]) != option.names.end();
+    });
+    if (named != tune.options.end() && !named->is_flag()) ++i;
+  }
+  return std::ssize(words);
+}
+
+/// Whether a file of this name, or a tuning file that may be meant, is there.
+bool is_file(const std::string& name) {
+  std::error_code ignored;
+  return std::ranges::any_of(std::array{"", ".yaml", ".yml"},
+                             [&](const char* ending) { return std::filesystem::exists(name + ending, ignored); });
+}
+
+/// Refuses a command of earlier versions of tune. Throws Error(bad_input), which says what took its place.
+void refuse_former_command(const CommandText& tune, const std::vector<std::string>& words) {
+  const std::ptrdiff_t first = first_argument(tune, words);
+  if (first < std::ssize(words) && words[static_cast<std::size_t>(first)] == "simulate-bench")
+    throw Error(ExitCode::bad_input,
+                "simulate-bench is no command of tune any more; the program bench_search of tune's sources compares "
+                "strategies, see tests/bench/README.md there");
+}
+
+/// Refuses a command that stands where a tuning file should, as in `tune xz -3`. Throws Error(bad_input), with the line
+/// that tunes it.
+void refuse_command_without_dashes(const CommandText& tune, const std::vector<std::string>& words) {
+  const auto begin = words.begin() + first_argument(tune, words);
+  if (begin == words.end() || is_file(*begin)) return;
+  if (std::ranges::find(tune.commands, *begin, &CommandText::name) != tune.commands.end()) return;
+  try {
+    platform::find_program(*begin);
+  } catch (const platform::NoProgram&) {
+    return;
+  }
+  const auto end = std::find(begin, words.end(), "--");
+  throw Error(ExitCode::bad_input,
+              fmt::format("{0} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
+                          "each value to tune:\n\ttune --tune --param NAME:[1,2] -- {1}",
+                          *begin, typed_line(tune::Words(begin, end))));
 }
 
 /// `--top needs a value: N` for `--top: 1 required N missing`
