@@ -13,7 +13,7 @@
 ///
 /// To add an operator: name it in Op, give it a row in kOperators, declare its evaluation in `cells` and write it in
 /// arithmetic.cpp. Python must compute the same, or fail. If no BoundsRule fits, add one and write it in
-/// constraints/interval_bounds.cpp; with BoundsRule::none, constraints that use the operator are merely solved slower.
+/// diagrams/interval_bounds.cpp; with BoundsRule::none, constraints that use the operator are merely solved slower.
 namespace tune {
 
 /// What one instruction does. All but the jumps and `load` leave their result in place of their operands.
