@@ -90,8 +90,7 @@ std::pair<platform::Descriptor, platform::Descriptor> new_pipe() {
 }
 
 /// The first character tells success: `+` and the address, or the exit code's digit and the error.
-[[noreturn]] void serve_for(pid_t run, const LiveRuns& runs, const platform::Address& address, int open,
-                            int answer) {
+[[noreturn]] void serve_for(pid_t run, const LiveRuns& runs, const platform::Address& address, int open, int answer) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != run) ::_exit(0);
   for (const int signal : {SIGINT, SIGHUP, SIGTERM}) ::signal(signal, SIG_IGN);  // the run ends it

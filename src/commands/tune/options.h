@@ -67,7 +67,7 @@ struct TuneOptions {
   results::OutputRules outputs;
   bool output_is_best = false;                    ///< --output names the best YAML file itself
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
-  std::optional<platform::Address> live;      ///< where the run's page is served while it goes on
+  std::optional<platform::Address> live;          ///< where the run's page is served while it goes on
   TerminalOptions terminal;
 
   cli::Given given;

@@ -19,7 +19,8 @@ struct ServedPage {
 /// that have the token are answered.
 class PageServer {
  public:
-  /// Takes the port on this machine. Throws Error(bad_input) if the address is none, and Error(environment) if it cannot be had.
+  /// Takes the port on this machine. Throws Error(bad_input) if the address is none, and Error(environment) if it
+  /// cannot be had.
   PageServer(const Address& address, ServedPage served);
   ~PageServer();
   PageServer(const PageServer&) = delete;
