@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include "exec/process/runner.h"
@@ -10,6 +12,90 @@
 
 namespace tune::exec {
 namespace {
+
+constexpr const char* kAgent = "{agent}";
+constexpr const char* kHost = "{host}";
+
+void replace_all(std::string& text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int number_in(const std::string& text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// A job may have lost nodes since it began, which its environment does not tell.
+int nodes_of_allocation() try {
+  const std::string job = variable("SLURM_JOB_ID");
+  if (job.empty())
+    throw Error(ExitCode::bad_input,
+                "--launcher slurm: this is no allocation of Slurm (SLURM_JOB_ID is not set); run the same command in a "
+                "batch script (sbatch) or in a shell of salloc");
+  platform::Command squeue;
+  squeue.argv = {"squeue", "--noheader", "--jobs=" + job, "--format=%D"};
+  const platform::Finished told = platform::run(squeue);
+  const int nodes = number_in(told.output);
+  if (nodes < 1)
+    throw Error(ExitCode::environment, fmt::format("--launcher slurm: Slurm does not know job {} as a running one{}{}",
+                                                   job, told.captured.empty() ? "" : ": ", told.captured));
+  return nodes;
+} catch (const platform::NoProgram& error) {
+  throw Error(ExitCode::environment, std::string("--launcher slurm: ") + error.what());
+}
+
+// One step for all nodes. The node's processors and memory are the agent's to share out. SLURM_JOB_NODELIST may have
+// fewer nodes, if this runs within a step, or some that the job has lost.
+AgentLaunch by_slurm(const std::vector<std::string>& agent) {
+  const int nodes = nodes_of_allocation();
+  Starter srun{{"env", "--unset=SLURM_JOB_NODELIST", "srun", fmt::format("--nodes={}", nodes),
+                fmt::format("--ntasks={}", nodes), "--ntasks-per-node=1", "--overlap", "--no-kill", "--mem=0",
+                "--cpu-bind=none", "--kill-on-bad-exit=0", "--wait=0", "--input=none", "--unbuffered", "--export=ALL"},
+               "srun"};
+  srun.argv.insert(srun.argv.end(), agent.begin(), agent.end());
+  return {{std::move(srun)}, nodes};
+}
+
+AgentLaunch by_ssh(const std::vector<std::string>& hosts, const std::string& agent) {
+  if (hosts.empty())
+    throw Error(ExitCode::bad_input, "--launcher ssh needs the machines: --hosts node1,node2 (names that ssh takes)");
+  AgentLaunch launch{{}, static_cast<int>(hosts.size())};
+  for (const std::string& host : hosts)
+    launch.starters.push_back(
+        {{"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", host, "exec " + agent}, "ssh " + host});
+  return launch;
+}
+
+AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
+  if (rules.launcher.find(kAgent) == std::string::npos)
+    throw Error(ExitCode::bad_input,
+                fmt::format("--launcher '{}' starts no agent; write slurm, ssh, or a command with {} in the place of "
+                            "the agent's command, such as 'mpirun -x TUNE_AGENT_TOKEN -n 4 {}'",
+                            rules.launcher, kAgent, kAgent));
+  const bool per_host = rules.launcher.find(kHost) != std::string::npos;
+  if (per_host == rules.hosts.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("--launcher '{}': {}", rules.launcher,
+                            per_host ? "{host} needs the machines: --hosts node1,node2"
+                                     : "--hosts needs {host} in the command, which is run once for each"));
+  AgentLaunch launch{{}, rules.agents > 0 ? rules.agents : std::max(1, static_cast<int>(rules.hosts.size()))};
+  for (const std::string& host : per_host ? rules.hosts : std::vector<std::string>{""}) {
+    std::string command = rules.launcher;
+    replace_all(command, kAgent, agent);
+    replace_all(command, kHost, host);
+    // The shell waits for what cleans up after SIGTERM; with its end all of its group is killed.
+    launch.starters.push_back(
+        {{"/bin/sh", "-c", "trap exit TERM\n" + command}, per_host ? "the launcher for " + host : "the launcher"});
+  }
+  return launch;
+}
 
 using namespace std::chrono_literals;
 using Clock = platform::ProcessHost::Clock;
@@ -32,6 +118,21 @@ std::string as_lines(std::string text) {
 }
 
 }  // namespace
+
+AgentLaunch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port) {
+  const std::vector<std::string> agent = {rules.program, "agent", "--connect", fmt::format("{}:{}", host, port)};
+  std::string text;
+  for (const std::string& word : agent) text += (text.empty() ? "" : " ") + shell_quote(word);
+  const bool by_name = rules.launcher == "slurm" || rules.launcher == "ssh";
+  if (by_name && rules.agents > 0)
+    throw Error(ExitCode::bad_input,
+                "--agents is for a --launcher command; " + rules.launcher + " starts one agent on each machine");
+  if (rules.launcher == "slurm" && !rules.hosts.empty())
+    throw Error(ExitCode::bad_input, "--hosts is for ssh; with Slurm the allocation says which nodes there are");
+  if (rules.launcher == "slurm") return by_slurm(agent);
+  if (rules.launcher == "ssh") return by_ssh(rules.hosts, text);
+  return by_command(rules, text);
+}
 
 AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token) {
   for (const Starter& starter : launch.starters) {
