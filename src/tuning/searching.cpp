@@ -43,6 +43,12 @@ std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& 
   return std::make_unique<search::Listed>(std::deque{std::get<Spec>(point)});
 }
 
+/// Bytes per second; 0: not known.
+double bandwidth_of(const Device& device) {
+  const auto found = device.properties.find("memory_bandwidth");
+  return found == device.properties.end() ? 0 : number_of(found->second).value_or(0);
+}
+
 }  // namespace
 
 bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size) {
@@ -102,6 +108,17 @@ std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const P
     if (std::ranges::find(first, spec.mesh_idx, &Spec::mesh_idx) == first.end()) first.push_back(spec);
   if (searches) return make_strategy(rules, grid->specs, std::move(first), objective, model);
   return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
+}
+
+double merit_near_memory_bound(double share, const Plan& plan, const Objective& objective, const Device& device) {
+  const double bytes = bytes_of(plan.problem), bandwidth = bandwidth_of(device);
+  if (!objective.follows_time() || bandwidth <= 0 || bytes <= 0)
+    throw Error(ExitCode::bad_input,
+                "--stop-within needs to know the best there can be: for the objectives time and gflops of a problem "
+                "with known bytes on a device with a known memory_bandwidth, and in --simulate; --time-budget ends a "
+                "run otherwise");
+  const double seconds = bytes / bandwidth;
+  return objective.maximize() ? flops_of(plan.problem) / seconds / 1e9 * (1 - share) : seconds / (1 - share);
 }
 
 }  // namespace tune::tuning

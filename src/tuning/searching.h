@@ -59,4 +59,8 @@ std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const P
                                                const std::optional<Grid>& grid, const Objective& objective,
                                                const std::function<const Device&()>& device);
 
+/// The merit within this share (0.01) of the best that the device's memory allows: no kernel reads and writes the bytes
+/// of its problem faster. Throws Error(bad_input) if the objective, the problem or the device do not tell it.
+double merit_near_memory_bound(double share, const Plan& plan, const Objective& objective, const Device& device);
+
 }  // namespace tune::tuning

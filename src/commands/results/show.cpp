@@ -13,7 +13,7 @@
 #include "report/insights.h"
 #include "report/listing.h"
 #include "report/table.h"
-#include "results/recorded_results.h"
+#include "results/recorded_plan.h"
 #include "results/results.h"
 
 namespace tune::commands {

@@ -12,7 +12,7 @@
 #include "platform/files/streams.h"
 #include "report/failure_summary.h"
 #include "report/text_page.h"
-#include "results/failure_logs.h"
+#include "results/outputs.h"
 
 namespace tune::commands {
 namespace {

@@ -12,7 +12,7 @@
 #include "report/text.h"
 #include "results/comparison.h"
 #include "search/listed.h"
-#include "tuning/memory_bound.h"
+#include "tuning/searching.h"
 #include "tuning/stored_baseline.h"
 #include "tuning/workload.h"
 

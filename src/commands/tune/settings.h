@@ -9,7 +9,6 @@
 #include "exec/device/measure_service.h"
 #include "report/build_table.h"
 #include "report/progress.h"
-#include "results/failure_logs.h"
 #include "results/outputs.h"
 #include "search/strategy.h"
 #include "tuning/finals_stage.h"
