@@ -9,7 +9,7 @@
 
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
-#include "report/fitting.h"
+#include "report/grid.h"
 #include "report/text.h"
 
 namespace tune::report {

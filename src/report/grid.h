@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,5 +19,19 @@ std::vector<std::string> grid_lines(std::span<const GridColumn> columns);
 std::string grid_text(std::span<const GridColumn> columns);
 /// Columns of the terminal that the longest of `grid_lines` takes.
 std::size_t grid_width(std::span<const GridColumn> columns);
+
+/// A column of a table that is made to fit the terminal. One column may have the names of the rows.
+struct FittedColumn {
+  int leaves = 0;  ///< when it leaves a table that is too wide: those with the lowest number first; 0: never
+  bool names = false;
+  GridColumn grid;
+};
+
+std::size_t width_of_table(const std::vector<FittedColumn>& columns);
+/// Whether the table fits if only the title above the names is cut.
+bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room);
+/// The table without what makes it wider than `room` columns (0: whatever it takes): first the title above the names is
+/// cut, then columns leave, the last first of those that leave together, and at last the names are cut.
+std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room);
 
 }  // namespace tune::report

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -9,7 +10,6 @@
 #include "commands/common_options.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
-#include "commands/database/shape_rounding.h"
 #include "commands/database/tuned_plan.h"
 #include "commands/installation.h"
 #include "commands/messages.h"
@@ -21,6 +21,57 @@
 
 namespace tune::commands {
 namespace {
+
+using Rounding = std::function<void(const database::Sizes& given, database::Sizes& key)>;
+
+void round_up(const database::Sizes& given, database::Sizes& key) {
+  for (std::size_t i = 0; i < given.size(); ++i)
+    key[i].second = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(given[i].second)));
+}
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Error(ExitCode::bad_input, fmt::format("--key {}: {}", text, why));
+}
+
+Rounding parse_change(const std::string& text, const database::Sizes& names) {
+  if (text == "pow2") return round_up;
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) refuse(text, "it must be pow2 or NAME=EXPRESSION, such as m=ceil_div(m,64)*64");
+  const auto place = std::ranges::find(names, text.substr(0, equals), &database::Sizes::value_type::first);
+  if (place == names.end())
+    refuse(text,
+           fmt::format("there is no size '{}'; the sizes are {}", text.substr(0, equals), database::to_text(names)));
+  Names known;
+  for (const auto& [name, size] : names) known.declare(name);
+  try {
+    const Expression expression = Expression::parse(text.substr(equals + 1), known);
+    return [text, expression, index = place - names.begin()](const database::Sizes& given, database::Sizes& key) {
+      std::vector<Value> values;
+      for (const auto& [name, size] : given) values.emplace_back(size);
+      EvalFailure failure;
+      key[static_cast<std::size_t>(index)].second = expression.integer(values, failure);
+      if (failure) refuse(text, expression.explain(failure, values));
+    };
+  } catch (const ExpressionError& error) {
+    refuse(text, error.what());
+  }
+}
+
+/// The function by which sizes without a result of their own become those of another one, from what a user wrote:
+/// `pow2` makes each size the next power of two that is not smaller, and `m=ceil_div(m, 64)*64` computes one of them
+/// from all. The function is empty without a text, and throws Error(bad_input) where an expression has no value.
+/// Throws Error(bad_input).
+std::function<database::Sizes(const database::Sizes&)> size_key(const std::vector<std::string>& texts,
+                                                                const database::Sizes& names) {
+  std::vector<Rounding> changes;
+  for (const std::string& text : texts) changes.push_back(parse_change(text, names));
+  if (changes.empty()) return {};
+  return [changes = std::move(changes)](const database::Sizes& given) {
+    database::Sizes key = given;
+    for (const Rounding& change : changes) change(given, key);
+    return key;
+  };
+}
 
 /// `tune lookup`: prints the best configuration that a database has for some sizes. none_valid: it has none.
 struct LookupOptions {

@@ -11,7 +11,7 @@
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/fitting.h"
+#include "report/grid.h"
 #include "report/text.h"
 
 namespace tune::commands {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "commands/init/words.h"
+#include "commands/init/names_and_types.h"
 
 namespace tune::commands {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "commands/init/words.h"
+#include "commands/init/names_and_types.h"
 
 namespace tune::commands {
 namespace {

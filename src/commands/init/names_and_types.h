@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace tune::commands {
 
@@ -35,5 +36,19 @@ bool is_leading_dimension(const std::string& name);
 bool is_small(const std::string& name);
 /// Whether it is called as what says with how many threads a kernel for the CPU runs.
 bool is_thread_count(const std::string& name);
+
+// Words of C, C++, CUDA and HIP that a source need not declare.
+
+/// Whether a type may not begin with it: `return`.
+bool cannot_be_type(std::string_view word);
+/// Whether it stands before a type and is none: `const`.
+bool is_qualifier(std::string_view word);
+/// Whether it is a type of the language, or a part of one's name: `unsigned`.
+bool is_built_in_type(std::string_view word);
+/// Whether it is a type of the language or of its headers.
+bool is_known_type(std::string_view word);
+bool is_keyword(std::string_view word);
+/// Whether headers of the language or of GPUs define it.
+bool is_of_headers(std::string_view word);
 
 }  // namespace tune::commands

@@ -11,7 +11,6 @@
 #include "commands/init/epilogues.h"
 #include "commands/init/functions.h"
 #include "commands/init/names_and_types.h"
-#include "commands/init/words.h"
 #include "platform/store/sources.h"
 
 namespace tune::commands {

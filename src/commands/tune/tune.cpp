@@ -10,8 +10,8 @@
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/earlier_result.h"
 #include "commands/tune/end_notes.h"
+#include "commands/tune/estimate_notice.h"
 #include "commands/tune/job_journal.h"
-#include "commands/tune/job_observer.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "exec/evaluate/local_executor.h"
@@ -28,6 +28,34 @@
 
 namespace tune::commands {
 namespace {
+
+/// Passes on what happens in a tuning: to the journal, to the person who waits, and to the files of other tools.
+class JobObserver : public exec::RunObserver {
+ public:
+  /// All must outlive this.
+  JobObserver(recording::Journal& journal, const exec::RequestFactory& requests, report::Progress& progress,
+              tuning::Exporter& exporter, EstimateNotice& estimate)
+      : journal_(&journal), requests_(&requests), progress_(&progress), exporter_(&exporter), estimate_(&estimate) {}
+
+  void started(const Spec& spec, std::size_t device) override {
+    journal_->append(wire::StartedRecord{requests_->trial_id(spec), spec.mesh_idx, static_cast<int>(device)});
+  }
+  void waits() override { journal_->note_end(); }
+  void finished(const Trial& trial) override {
+    exporter_->add(trial);
+    estimate_->add(trial);
+  }
+  void distrusts(const std::string& why) override { journal_->append(wire::DistrustRecord{why}); }
+  void news(const std::string& text) override { progress_->say(text, std::chrono::steady_clock::now()); }
+  void warning(const std::string& text) override { progress_->warn(text, std::chrono::steady_clock::now()); }
+
+ private:
+  recording::Journal* journal_;
+  const exec::RequestFactory* requests_;
+  report::Progress* progress_;
+  tuning::Exporter* exporter_;
+  EstimateNotice* estimate_;
+};
 
 page::LiveRuns live_runs(const Target& target) {
   return {target.plan().name,

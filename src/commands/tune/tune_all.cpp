@@ -6,9 +6,9 @@
 
 #include "commands/database/database_update.h"
 #include "commands/messages.h"
-#include "commands/tune/build_ahead.h"
-#include "commands/tune/correctness_summary.h"
+#include "commands/tune/build_rows.h"
 #include "commands/tune/modes.h"
+#include "commands/tune/settings.h"
 #include "commands/tune/tune.h"
 #include "model/problem.h"
 #include "platform/files/streams.h"
@@ -19,6 +19,63 @@
 
 namespace tune::commands {
 namespace {
+
+/// What a run with --compare has compared with its references, problem by problem.
+class CorrectnessSummary {
+ public:
+  /// `shape`: the problem's sizes; empty if there is only one problem.
+  void add(const std::string& shape, std::span<const Trial> trials);
+  /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
+  /// wrong`. Of one problem it is what follows the sizes.
+  std::string text() const;
+
+ private:
+  std::int64_t right_ = 0, wrong_ = 0, missing_ = 0;  ///< specs
+  std::int64_t right_shapes_ = 0, wrong_shapes_ = 0;
+  std::vector<std::string> missing_shapes_;
+  bool has_shapes_ = false;
+};
+
+bool is_wrong(const Trial& trial) {
+  const Failure* failure = trial.failure();
+  return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+}
+
+std::string counted(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string verdicts(std::int64_t right, std::int64_t wrong) { return fmt::format("{} right, {} wrong", right, wrong); }
+
+void CorrectnessSummary::add(const std::string& shape, std::span<const Trial> trials) {
+  std::int64_t right = 0, wrong = 0;
+  for (const Trial& trial : trials) {
+    const Measurement* measurement = trial.measurement();
+    if (measurement != nullptr && measurement->checked) ++right;
+    if (is_wrong(trial)) ++wrong;
+  }
+  right_ += right;
+  wrong_ += wrong;
+  missing_ += std::ssize(trials) - right - wrong;
+  if (shape.empty()) return;
+  has_shapes_ = true;
+  if (right + wrong == 0) missing_shapes_.push_back(shape);
+  if (right + wrong > 0) ++(wrong > 0 ? wrong_shapes_ : right_shapes_);
+}
+
+std::string CorrectnessSummary::text() const {
+  const std::string specs = fmt::format("{}: {}", counted(right_ + wrong_, "spec"), verdicts(right_, wrong_));
+  const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", counted(missing_, "spec")) : "";
+  if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
+  const std::int64_t shapes = right_shapes_ + wrong_shapes_;
+  const std::string missing = missing_shapes_.empty()
+                                  ? ""
+                                  : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
+                                                fmt::join(missing_shapes_, "; "));
+  return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
+                     counted(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
+                     missing, specs, lost);
+}
 
 constexpr std::size_t kLengthOfDate = 10;
 
@@ -34,6 +91,64 @@ std::string line_of(const Target& target, const config::BestResult& best) {
 std::optional<double> ratio_to(const config::BestResult& best, const std::string& baseline) {
   const auto found = std::ranges::find(best.ratios, baseline, &std::pair<std::string, double>::first);
   return found == best.ratios.end() ? std::nullopt : std::optional(found->second);
+}
+
+constexpr std::int64_t kFirstSpecs = 8;  // most of them are asked for whatever the first results are
+
+/// What the search for a target asks for before it knows any result; nothing where every spec is tried, or none is
+/// valid.
+std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
+  results::TuningOutcome unused;
+  const std::optional<tuning::Grid> grid = target.grid(options, unused);
+  if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
+  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
+                                             [&]() -> const Device& { return target.hello().device; });
+  std::vector<Spec> specs;
+  while (std::ssize(specs) < std::min(target.job.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
+    std::optional<Spec> spec = strategy->ask();
+    if (!spec) break;
+    specs.push_back(std::move(*spec));
+  }
+  return specs;
+}
+
+exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
+  exec::MeasureOptions rules = measure_options(options, target.workers, target.plan().backend);
+  if (!is_gpu(target.plan().backend)) return rules;
+  rules.devices = exec::choose_devices(target.job.devices, target.hello());
+  if (!pool) pool = std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines);
+  rules.pool = pool;
+  rules.keeps_processes = true;
+  return rules;
+}
+
+/// Builds what the searches for these targets will ask for first, all in one queue: the few builds of one leave
+/// most cores idle. The store keeps what was built, and each tuning finds it there. Failed builds are left to the
+/// tunings, which report them. On a GPU the process that makes references begins meanwhile, and rests in `pool`. Does
+/// nothing for runs that search nothing or leave the building to others. Throws Error, Interrupted.
+void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::shared_ptr<exec::WorkerPool>& pool) {
+  if (targets.size() < 2 || targets.front().workers.others() != nullptr) return;
+  std::deque<exec::RequestFactory> requests;
+  std::optional<exec::MeasureService> service;
+  std::unordered_map<std::string, Trial> known;
+  for (Target& target : targets) {
+    const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
+    if (!own.has_build() || target.hello().compiler.empty()) return;
+    if (!service) {
+      service.emplace(own, rules_for(options, target, pool));
+      if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
+        known = recording::Journal::trials_of(target.outputs.journal);
+    }
+    for (const Spec& spec : first_specs(options, target))
+      if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss)
+        service->builds().builder().want(own.build_key(spec), own.build(spec));
+  }
+  exec::Builder& builder = service->builds().builder();
+  if (builder.queued() > 0 && !options.terminal.quiet)
+    print_wrapped(
+        fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), targets.size()));
+  if (pool && builder.queued() > 0 && service->reference().stays_on_device()) service->reference().begin();
+  service->finish_builds();
 }
 
 /// The tunings of a command: one, or one for each shape and model.

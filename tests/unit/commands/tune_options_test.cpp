@@ -6,8 +6,8 @@
 #include "cli/command_line.h"
 #include "commands/commands.h"
 #include "commands/tune/default_file.h"
-#include "commands/tune/job.h"
 #include "commands/tune/options.h"
+#include "commands/tune/target.h"
 
 namespace tune::tune_options_test {
 namespace {
