@@ -7,7 +7,6 @@
 #include "gpu/vendor_race.h"
 #include "measuring/burst_clock.h"
 #include "measuring/roofline.h"
-#include "measuring/steady_load.h"
 #include "model/peak.h"
 
 namespace tune::gpu_parts_test {

@@ -6,7 +6,6 @@
 #include "gpu/gpu_memory.h"
 #include "gpu/gpu_stopwatch.h"
 #include "measuring/burst_clock.h"
-#include "measuring/steady_load.h"
 
 namespace tune::worker {
 

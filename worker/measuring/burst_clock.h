@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace tune::worker {
 
@@ -27,6 +29,33 @@ class BurstClock {
  private:
   double target_hz_;
   Rest rest_;
+};
+
+/// Keeps what is timed in the power state `sustained`: under a load that a power cap may hold back. The cap moves the
+/// clock up and down (on an H200 products of 8192^3 take 1.58 to 1.71 ms within a second, and the means of whole
+/// seconds differ by 0.3 %), so a time is a mean. Knows no device and no clock: both are functions, so that a test
+/// decides what a launch takes.
+class SteadyLoad {
+ public:
+  using Run = std::function<double(std::int64_t count)>;
+  using Seconds = std::function<double()>;
+  static constexpr double kBeforeTurn = 0.25;    ///< seconds of load after which a device that idled is held back
+  static constexpr double kBeforeLaunch = 0.01;  ///< seconds of load before each timed launch
+  static constexpr double kSample = 0.1;         ///< seconds of timed launches, and of the loads before them
+  static constexpr double kMostInARow = 1000;    ///< launches before the clock is read again
+
+  /// `run` launches that many times without a pause, waits, and returns the seconds that it took; `now` is a clock in
+  /// seconds.
+  SteadyLoad(Run run, Seconds now) : run_(std::move(run)), now_(std::move(now)) {}
+
+  /// Loads the device for so many seconds, with one launch at least; not at all if that is 0.
+  void apply(double seconds) const;
+  /// The mean of the times of all launches that begin within kSample seconds, of one at least. `timed` makes one.
+  double sample(const Seconds& timed) const;
+
+ private:
+  Run run_;
+  Seconds now_;
 };
 
 }  // namespace tune::worker

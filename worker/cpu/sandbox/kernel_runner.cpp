@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cfenv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -22,7 +23,6 @@
 
 #include "backend.h"
 #include "capabilities.h"
-#include "checking/fp_environment.h"
 #include "cpu/cpu_kernel.h"
 #include "cpu/sandbox/fault_report.h"
 #include "cpu/sandbox/kernel_calls.h"
@@ -34,8 +34,24 @@
 #include "platform/process/run_delay.h"
 #include "platform/process/signal_bounds.h"
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 namespace tune::worker {
 namespace {
+
+/// Gives this thread the arithmetic that a program starts with: rounding to nearest, denormal numbers, no traps.
+void reset_arithmetic() { std::fesetenv(FE_DFL_ENV); }
+
+/// Whether it has that.
+bool has_default_arithmetic() {
+#if defined(__SSE__)
+  constexpr unsigned kDefault = 0x1f80, kRaised = 0x3f;  // the exceptions that were raised say nothing
+  if ((_mm_getcsr() & ~kRaised) != kDefault) return false;
+#endif
+  return std::fegetround() == FE_TONEAREST;
+}
 
 constexpr auto kRest = std::chrono::milliseconds(50);
 
