@@ -1,11 +1,18 @@
 #pragma once
+// The vendor's GEMM library under names of our own, as gpu_library.h has the driver: types, constants, and the functions
+// that are looked up at run time. The two interfaces differ in names and numbers alone.
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "gpu/gpu_blas_api.h"
 #include "gpu/gpu_device.h"
 #include "model/problem.h"
+
+#ifdef TUNE_HIP
+#include "gpu/hip/gpu_blas_api_hip.h"
+#else
+#include "gpu/cuda/gpu_blas_api_cuda.h"
+#endif
 
 namespace tune::blas {
 

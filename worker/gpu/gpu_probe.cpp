@@ -8,7 +8,9 @@
 #include "gpu/gpu_blas_library.h"
 #include "gpu/gpu_compiler.h"
 #include "gpu/gpu_device.h"
-#include "gpu/gpu_monitor.h"
+#include "model/peak.h"
+#include "sensors/nvml.h"
+#include "sensors/rocm_smi.h"
 #include "sensors/uuid.h"
 
 namespace tune::worker {
@@ -68,7 +70,20 @@ Device describe(const GpuHandle& gpu, const Monitor* monitor) {
   return device;
 }
 
+constexpr double kPeakMargin = 1.25;  // clocks go beyond what consumer cards tell
+constexpr double kBandwidthMargin = 1.1;
+
 }  // namespace
+
+std::unique_ptr<Monitor> open_monitor(const GpuHandle& device) {
+  if (gpu::kBackend == Backend::hip) {
+    const std::string id = uuid_text("GPU", device.uuid());
+    if (auto monitor = AmdSmi::find(id)) return monitor;
+    if (auto monitor = RocmSmi::find(id)) return monitor;
+  }
+  // Under a HIP that runs on CUDA, the device is NVIDIA's.
+  return Nvml::find(NvmlFunctions::open(), device.uuid());
+}
 
 wire::Hello probe_gpu(Backend backend) {
   wire::Hello hello;
@@ -95,6 +110,16 @@ wire::Hello probe_gpu(Backend backend) {
                                                   gpu::kCompilerAdvice));
   }
   return hello;
+}
+
+GpuLimits GpuLimits::of(const Gpu& gpu, const Gemm& gemm) {
+  GpuLimits limits;
+  limits.flops = kPeakMargin *
+                 peak_flops(gpu.arch(), gpu.attribute(gpu::kMultiprocessors), 1e3 * gpu.attribute(gpu::kClock), gemm);
+  // What HIP tells of clock and width does not give the bandwidth of every kind of memory.
+  if (gpu::kBackend == Backend::cuda) limits.bandwidth = kBandwidthMargin * gpu.memory_bandwidth();
+  limits.cache_bytes = gpu.attribute(gpu::kL2Bytes);
+  return limits;
 }
 
 }  // namespace tune::worker

@@ -1,5 +1,5 @@
 #pragma once
-// NVIDIA's driver and run-time compiler; gpu_api.h says what for.
+// NVIDIA's driver and run-time compiler; gpu_library.h says what for.
 
 #include <cuda.h>
 #include <nvrtc.h>

@@ -1,5 +1,5 @@
 #pragma once
-// NVIDIA's cuBLASLt; gpu_blas_api.h says what for.
+// NVIDIA's cuBLASLt; gpu_blas_library.h says what for.
 
 #include <cublasLt.h>
 

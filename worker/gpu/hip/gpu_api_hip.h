@@ -1,5 +1,5 @@
 #pragma once
-// AMD's HIP run time and run-time compiler; gpu_api.h says what for.
+// AMD's HIP run time and run-time compiler; gpu_library.h says what for.
 
 #ifndef __HIP_PLATFORM_AMD__
 #define __HIP_PLATFORM_AMD__
