@@ -9,7 +9,6 @@
 #include <string>
 
 #include "measuring/energy.h"
-#include "sensors/amd_smi.h"
 #include "sensors/nvml.h"
 #include "sensors/rocm_smi.h"
 

@@ -1,6 +1,6 @@
-#include "cpu/openblas.h"
-
 #include <gtest/gtest.h>
+
+#include "cpu/vendor_blas.h"
 
 namespace tune::openblas_test {
 namespace {
