@@ -6,9 +6,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "report/columns.h"
 #include "report/grid.h"
 #include "report/listing.h"
-#include "report/rows.h"
 #include "report/text.h"
 
 namespace tune::report {

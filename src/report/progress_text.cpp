@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "report/style.h"
 #include "report/text.h"
 
 namespace tune::report {

@@ -61,6 +61,22 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   return std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
 }
 
+constexpr const char* kReset = "\x1b[0m";
+
+std::string_view code_of(Style::Color color) {
+  switch (color) {
+    case Style::Color::red:
+      return "\x1b[31m";
+    case Style::Color::yellow:
+      return "\x1b[33m";
+    case Style::Color::cyan:
+      return "\x1b[36m";
+    case Style::Color::none:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string printable(std::string_view line, std::size_t limit) {
@@ -168,6 +184,12 @@ std::string values_text(const Spec& spec, std::span<const std::string> names) {
     texts.push_back(value == nullptr ? "-" : to_text(*value));
   }
   return fmt::format("{}", fmt::join(texts, "/"));
+}
+
+std::string styled(std::string_view text, Style style, bool colors) {
+  std::string result = with_escapes(text);
+  if (!colors || text.empty() || (!style.bold && style.color == Style::Color::none)) return result;
+  return fmt::format("{}{}{}{}", style.bold ? "\x1b[1m" : "", code_of(style.color), result, kReset);
 }
 
 }  // namespace tune::report

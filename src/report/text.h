@@ -31,4 +31,20 @@ std::string settings_text(const Spec& spec, std::span<const std::string> names);
 /// `128/64`, the values of `names`, with `-` for a parameter that the spec's mapping of the grid lacks.
 std::string values_text(const Spec& spec, std::span<const std::string> names);
 
+/// How text looks on a terminal that has colours.
+struct Style {
+  enum class Color { none, red, yellow, cyan };
+  bool bold = false;
+  Color color = Color::none;
+};
+
+inline constexpr Style kPlainStyle{};
+inline constexpr Style kBestStyle{true, Style::Color::none};
+inline constexpr Style kTieStyle{false, Style::Color::cyan};
+inline constexpr Style kFailedStyle{false, Style::Color::red};
+inline constexpr Style kWarningStyle{false, Style::Color::yellow};
+
+/// The text with its hidden characters escaped, in that style if there are `colors`.
+std::string styled(std::string_view text, Style style, bool colors);
+
 }  // namespace tune::report

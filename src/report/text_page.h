@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/style.h"
+#include "report/text.h"
 
 namespace tune::report {
 
