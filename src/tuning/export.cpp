@@ -1,15 +1,21 @@
 #include "tuning/export.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "model/problem_size.h"
 #include "model/values/error.h"
+#include "model/values/escaped_text.h"
+#include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "platform/store/store.h"
 #include "recording/foreign/t4.h"
 
 namespace tune::tuning {
+namespace fs = std::filesystem;
+
 namespace {
 
 using recording::figure_name;
@@ -33,6 +39,25 @@ std::vector<Parameter> parameters_of(const Plan& plan) {
                       "as the format of --kt-cache demands");
   }
   return parameters;
+}
+
+// A program is to be started, and other tools start what the file's permissions allow.
+void keep_executable(const fs::path& from, const fs::path& to) {
+  std::error_code ignored;
+  const auto has = [&](const fs::path& file, fs::perms right) {
+    return (fs::status(file, ignored).permissions() & right) != fs::perms::none;
+  };
+  if (!has(from, fs::perms::owner_exec)) return;
+  fs::perms added = fs::perms::owner_exec;
+  if (has(to, fs::perms::group_read)) added |= fs::perms::group_exec;
+  if (has(to, fs::perms::others_read)) added |= fs::perms::others_exec;
+  fs::permissions(to, added, fs::perm_options::add, ignored);
+}
+
+exec::Artifact artifact_of(exec::Executor& executor, const Spec& spec) try {
+  return executor.artifact(spec);
+} catch (const Error& error) {
+  throw Error(error.code(), std::string("--artifact: ") + error.what());
 }
 
 }  // namespace
@@ -91,6 +116,17 @@ void Exporter::finish() {
   std::error_code ignored;  // writing says why
   if (t4_.has_parent_path()) std::filesystem::create_directories(t4_.parent_path(), ignored);
   platform::write_file(t4_, recording::to_t4(recording_, platform::timestamp()));
+}
+
+void copy_artifact(exec::Executor& executor, const Trial& trial, const fs::path& file) {
+  const exec::Artifact artifact = artifact_of(executor, trial.spec);
+  std::error_code ignored;  // writing says why
+  fs::create_directories(file.parent_path(), ignored);
+  platform::write_file(file, platform::read_file(artifact.path));
+  keep_executable(artifact.path, file);
+  const bool same = artifact.info.artifact_hash == trial.measurement()->build.artifact_hash;
+  platform::print(fmt::format("artifact: {}{}\n", line_with_escapes(file.string()),
+                              same ? "" : " (built again, with other bytes than those that were timed)"));
 }
 
 }  // namespace tune::tuning

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "exec/evaluate/executor.h"
 #include "model/statistics/objective.h"
 #include "recording/foreign/kernel_tuner_cache.h"
 #include "results/outputs.h"
@@ -29,5 +30,9 @@ class Exporter {
   recording::Recording recording_;
   std::unique_ptr<recording::KernelTunerCache> cache_;
 };
+
+/// Copies what was built for a trial's spec, building it again if the store has it no longer, and says so on stdout.
+/// Throws Interrupted, and Error(environment).
+void copy_artifact(exec::Executor& executor, const Trial& trial, const std::filesystem::path& file);
 
 }  // namespace tune::tuning

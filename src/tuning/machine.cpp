@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "config/reader/device_file.h"
 #include "exec/device/devices.h"
-#include "exec/request/architecture.h"
 #include "model/values/error.h"
 #include "recording/journal.h"
 
@@ -17,9 +17,83 @@ using Need = MachineRules::Need;
 
 namespace {
 
+/// Limits of NVIDIA's compute capabilities, of which this toolkit and later ones build code.
+struct Capability {
+  std::int64_t number, threads, blocks;  ///< of a multiprocessor
+  std::int64_t shared_kib, block_kib;    ///< of a multiprocessor, and of one block that asks for more than 48
+};
+constexpr Capability kCapabilities[] = {
+    {75, 1024, 16, 64, 64},    {80, 2048, 32, 164, 163}, {86, 1536, 16, 100, 99},   {87, 1536, 16, 164, 163},
+    {89, 1536, 24, 100, 99},   {90, 2048, 32, 228, 227}, {100, 2048, 32, 228, 227}, {103, 2048, 32, 228, 227},
+    {110, 1536, 24, 228, 227}, {120, 1536, 24, 100, 99}, {121, 1536, 24, 100, 99},
+};
+
+/// The LDS that a block may have. ROCm's "AMD GPU specifications" tell the size of a compute unit's.
+struct Lds {
+  std::string_view arch;
+  std::int64_t kib;
+};
+constexpr Lds kLds[] = {{"gfx906", 64}, {"gfx908", 64}, {"gfx90a", 64}, {"gfx942", 64}, {"gfx950", 160}};
+
+Device named(std::string_view arch) {
+  Device device;
+  device.name = device.arch = arch;
+  device.properties["max_threads_per_block"] = std::int64_t{1024};
+  return device;
+}
+
+Device device_of(std::string_view arch, const Capability& capability) {
+  Device device = named(arch);
+  auto& properties = device.properties;
+  properties["compute_capability"] = capability.number;
+  properties["warp_size"] = std::int64_t{32};
+  properties["max_registers_per_block"] = std::int64_t{65536};
+  properties["max_threads_per_multiprocessor"] = capability.threads;
+  properties["max_blocks_per_multiprocessor"] = capability.blocks;
+  properties["max_shared_per_multiprocessor"] = capability.shared_kib * 1024;
+  properties["max_shared_per_block"] = capability.block_kib * 1024;
+  return device;
+}
+
+/// The backend whose architectures have such names; nullptr: it tells none.
+const BackendTraits* named_backend(std::string_view arch) {
+  for (const BackendTraits& traits : backends())
+    if (!traits.arch.empty() && arch.starts_with(traits.arch)) return &traits;
+  return nullptr;
+}
+
+/// A device of which only the architecture is known: sm_90a, gfx90a. Its properties are the limits of a block, and on
+/// NVIDIA's those of a multiprocessor, which are the same for all devices of the architecture. nullopt if they are not
+/// known here. Sources: CUDA programming guide, "Technical Specifications per Compute Capability", and the toolkit's
+/// cuda_occupancy.h; ROCm's "AMD GPU specifications".
+std::optional<Device> known_device(std::string_view arch) {
+  if (const auto* lds = std::ranges::find(kLds, arch, &Lds::arch); lds != std::end(kLds)) {
+    Device device = named(arch);
+    device.properties["warp_size"] = std::int64_t{64};
+    device.properties["max_shared_per_block"] = lds->kib * 1024;
+    return device;
+  }
+  if (!arch.starts_with("sm_")) return std::nullopt;
+  std::int64_t number = 0;  // what follows it (sm_90a) adds instructions
+  std::from_chars(arch.data() + 3, arch.data() + arch.size(), number);
+  const auto* const capability = std::ranges::find(kCapabilities, number, &Capability::number);
+  return capability == std::end(kCapabilities) ? std::nullopt : std::optional(device_of(arch, *capability));
+}
+
+/// Whether code for this architecture is built by this backend; true for names that tell nothing.
+bool is_built_by(std::string_view arch, Backend backend) {
+  const auto* const named = named_backend(arch);
+  return is_program(backend) || named == nullptr || named->backend == backend;
+}
+
+/// Whether a device of this architecture runs what the backend builds. GPUs are known by their names.
+bool is_device_of(std::string_view arch, Backend backend) {
+  return is_built_by(arch, backend) && (named_backend(arch) != nullptr || !is_gpu(backend));
+}
+
 // What a run for an architecture without a device knows of it.
-Device device_of(const std::string& arch) {
-  if (auto device = exec::device_of(arch)) return *std::move(device);
+Device required_device(const std::string& arch) {
+  if (auto device = known_device(arch)) return *std::move(device);
   throw Error(ExitCode::bad_input,
               "--arch " + arch + ": the limits of this architecture are not known here; give them with --device-file");
 }
@@ -30,20 +104,20 @@ Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(
   if (rules_.device_file)
     stand_in_ = config::read_device(config::find_device_file(*rules_.device_file, rules_.known_devices));
   else if (rules_.arch && rules_.need == Need::names)
-    stand_in_ = device_of(*rules_.arch);
+    stand_in_ = required_device(*rules_.arch);
   if (stand_in_ && rules_.arch) stand_in_->arch = *rules_.arch;
 }
 
 // Where there is no device, that for which code is built decides which backend's file is meant.
 bool Machine::present(Backend backend) const {
-  if (stand_in_) return exec::is_built_by(stand_in_->arch, backend);
-  if (rules_.arch) return exec::is_built_by(*rules_.arch, backend);
+  if (stand_in_) return is_built_by(stand_in_->arch, backend);
+  if (rules_.arch) return is_built_by(*rules_.arch, backend);
   return workers_->present(backend);
 }
 
 // Throws Error(bad_input) if it is a device of another backend. `--arch` says for itself what is built for.
 const Device& Machine::stand_in_for(Backend backend) const {
-  const auto fits = [backend](const Device& device) { return exec::is_device_of(device.arch, backend); };
+  const auto fits = [backend](const Device& device) { return is_device_of(device.arch, backend); };
   if (!rules_.device_file || rules_.arch || fits(*stand_in_)) return *stand_in_;
   const std::vector<std::string> known = config::known_devices(rules_.known_devices, fits);
   throw Error(
@@ -56,7 +130,7 @@ const Device& Machine::stand_in_for(Backend backend) const {
 
 // A dry run need not have the device, and what is missing for a build is said when it is built.
 std::optional<Device> Machine::limiting_device(Backend backend) {
-  if (stand_in_ && rules_.arch && !exec::is_built_by(*rules_.arch, backend))
+  if (stand_in_ && rules_.arch && !is_built_by(*rules_.arch, backend))
     throw Error(ExitCode::bad_input,
                 fmt::format("--arch {} is not for the {} backend", *rules_.arch, to_text(backend)));
   if (stand_in_) return stand_in_for(backend);
@@ -108,7 +182,7 @@ wire::Hello Machine::hello_for_building(Backend backend) const {
   if (stand_in_)
     hello.device = *stand_in_;
   else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here
-    hello.device = exec::device_of(*rules_.arch).value_or(Device());
+    hello.device = known_device(*rules_.arch).value_or(Device());
   std::string& arch = hello.device.arch;
   if (rules_.arch && !gpu && !is_program(backend))
     throw Error(ExitCode::bad_input,

@@ -1,6 +1,5 @@
-#include "commands/tune/how_options.h"
-
 #include "commands/common_options.h"
+#include "commands/tune/options.h"
 
 namespace tune::commands {
 namespace {

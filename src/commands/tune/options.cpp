@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "commands/common_options.h"
-#include "commands/tune/how_options.h"
 
 namespace tune::commands {
 namespace {

@@ -91,6 +91,12 @@ struct TuneOptions {
   bool on_agents() const { return given("--launcher"); }
 };
 
+/// Declares how specs are chosen, built and timed (how_options.cpp).
+void bind_how(cli::Command& command, TuneOptions& options);
+
+/// The same for the tunings of `tune audit`, which all have finals and compare with nothing earlier.
+void bind_how_audited(cli::Command& command, TuneOptions& options);
+
 /// Declares all options of `tune` itself.
 void bind_tune(cli::Command& command, TuneOptions& options);
 /// Those of a tuning that `tune audit` repeats.

@@ -86,6 +86,11 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
   return rules;
 }
 
+std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending) {
+  std::filesystem::path journal = results::Outputs(output_rules(options, Job(options))).journal;
+  return journal.replace_extension("").string() + "-" + ending;
+}
+
 results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs) {
   return {outputs.logs, options.measure.keep};
 }

@@ -20,7 +20,7 @@
 #include "page/report_data.h"
 #include "platform/files/streams.h"
 #include "recording/earlier_runs.h"
-#include "tuning/artifact_copy.h"
+#include "tuning/export.h"
 #include "tuning/finals_stage.h"
 #include "tuning/measuring.h"
 #include "tuning/stored_baseline.h"
@@ -281,6 +281,14 @@ Tuned tune(const TuneOptions& options, Target& target) {
   finish(options, target, results, outcome, measuring, journal);
   fill(tuned, results, options, requests, journal, estimate, measuring);
   return tuned;
+}
+
+Tuned tune_one_of_several(const TuneOptions& options, Target& target) try {
+  return tune(options, target);
+} catch (const Error& error) {
+  if (error.code() != ExitCode::none_valid) throw;
+  print_wrapped(error.what());
+  return {};
 }
 
 }  // namespace tune::commands

@@ -27,4 +27,7 @@ struct Tuned {
 /// results are printed too, and then the exception is rethrown.
 Tuned tune(const TuneOptions& options, Target& target);
 
+/// The same for commands that tune several times: a problem without a valid spec is said, and does not end the others.
+Tuned tune_one_of_several(const TuneOptions& options, Target& target);
+
 }  // namespace tune::commands
