@@ -8,6 +8,14 @@
 #include "model/values/text.h"
 
 namespace tune::commands {
+namespace {
+
+const char* role_of(const KernelArgument& buffer, const Indexing& indexing) {
+  if (buffer.is_const) return "in";
+  return indexing.is_read(buffer.name) ? "inout" : "out";
+}
+
+}  // namespace
 
 const char* DraftWriter::layout(std::size_t buffer, char of_columns) const {
   return indexing_.stride_of(buffers_[buffer]->name) == size_named(of_columns) ? "col" : "row";
@@ -43,11 +51,6 @@ std::string DraftWriter::count_of(const KernelArgument& buffer) const {
   const int lanes = elements_of_buffer(buffer).lanes;
   if (lanes > 1) factors.insert(factors.begin(), std::to_string(lanes));
   return factors.empty() ? "1048576" : fmt::format("{}", fmt::join(factors, "*"));
-}
-
-const char* DraftWriter::role_of(const KernelArgument& buffer, const Indexing& indexing) {
-  if (buffer.is_const) return "in";
-  return indexing.is_read(buffer.name) ? "inout" : "out";
 }
 
 void DraftWriter::write_problem() {

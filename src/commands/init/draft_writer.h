@@ -49,7 +49,6 @@ class DraftWriter {
   void write_gemm();
   std::int64_t default_size(const std::string& name) const;
   std::string count_of(const KernelArgument& buffer) const;
-  static const char* role_of(const KernelArgument& buffer, const Indexing& indexing);
   void write_problem();
   /// Whether it is another variant to tune rather than a simple kernel.
   bool uses_parameters(const Kernel& kernel) const;
@@ -81,12 +80,8 @@ class DraftWriter {
   // draft_parameters.cpp: parameters, their constraints, and what the build defines.
   /// The first values that satisfy the constraints, as far as these are about parameters alone.
   std::string first_values() const;
-  /// Of `[1, 2, 4]` and `{pow2: [64, 1024]}`, of which the first is taken.
-  static std::vector<std::string> values_in(const std::string& list);
   /// The constraints that name nothing but parameters, whose slots are their places in `params_`.
   std::vector<Expression> conditions_of_params() const;
-  static bool satisfies(const std::vector<Expression>& conditions, const std::vector<std::vector<std::string>>& lists,
-                        const std::vector<std::size_t>& chosen);
   void write_build();
   void choose_params();
   void write_params();

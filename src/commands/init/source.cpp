@@ -6,7 +6,6 @@
 #include <cctype>
 #include <utility>
 
-#include "commands/init/branches.h"
 #include "commands/init/declarations.h"
 #include "commands/init/epilogues.h"
 #include "commands/init/functions.h"
