@@ -6,11 +6,9 @@
 #include <cmath>
 
 #include "cli/command_line.h"
-#include "commands/audit/audit_noise.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/settings.h"
-#include "commands/tune/simulate.h"
 #include "exec/process/runner.h"
 #include "platform/files/file.h"
 #include "platform/files/log.h"
@@ -130,31 +128,6 @@ ExitCode held_against_limits(const AuditOptions& audit, const std::vector<Audite
             mean_is_beyond(shapes, all, *audit.max_regret));
   return code;
 }
-
-}  // namespace
-
-AuditedShape audit_recording(const AuditOptions& audit, const fs::path& recording, const std::string& name) {
-  AuditedShape audited{name, {}};
-  tuning::SearchRules search = audit.tuning.search;
-  for (int number = 1; number <= audit.runs; ++number, ++search.seed) {
-    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, search.seed, recording.string());
-    const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
-                                     return noise.answer(spec, outcome, objective);
-                                   },
-                                   [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
-                                     return noise.choose(trials, plan, objective);
-                                   }};
-    AuditRun& run = audited.runs.emplace_back(AuditRun{number, search.seed, {}, 0, {}, {}, {}});
-    const auto winner = simulated_winner(audit.tuning, search, recording, hooks);
-    if (!winner) continue;
-    run.winner = winner->trial.spec;
-    run.seconds = winner->trial.measurement()->timing.median;
-    run.relative = winner->relative;
-  }
-  return audited;
-}
-
-namespace {
 
 ExitCode run_audit(const AuditOptions& audit) {
   if (audit.tuning.terminal.verbose) platform::log_verbosely();

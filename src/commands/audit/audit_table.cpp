@@ -1,5 +1,3 @@
-#include "commands/audit/audit_table.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "commands/audit/audit.h"
 #include "report/csv.h"
 #include "report/grid.h"
 #include "report/text.h"

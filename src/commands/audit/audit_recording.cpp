@@ -1,15 +1,58 @@
-#include "commands/audit/audit_noise.h"
-
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "commands/audit/audit.h"
+#include "commands/tune/simulate.h"
 #include "exec/evaluate/finals_runner.h"
+#include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
+#include "model/trial.h"
 #include "model/values/error.h"
+#include "model/values/random.h"
 #include "tuning/contenders.h"
 
 namespace tune::commands {
 namespace {
+
+/// A tuning on a recording as if its times were measured anew: every answer is the recorded one times a random factor,
+/// and the winner is decided by finals of such times, as real ones are. The factors are log-normal and independent of
+/// each other: a drift that several times share is not simulated.
+class NoisyTuning {
+ public:
+  /// `size`: the standard deviation of a time, as a share of it; unset: each spec's confidence interval tells it.
+  /// `file` is the name of the recording in messages. The same seed gives the same times.
+  NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file);
+
+  /// What the tuning is told of a spec. Throws Error(bad_input) if the size is not known.
+  Outcome answer(const Spec& spec, const Outcome& recorded, const Objective& objective);
+  /// The winner of the finals among what was answered; nullptr if no spec is valid.
+  const Trial* choose(std::span<const Trial> trials, const Plan& plan, const Objective& objective);
+
+ private:
+  /// A recorded measurement, and the noise of a time that as many launches give.
+  struct Known {
+    Measurement measurement;
+    double size;
+  };
+
+  double size_of(const Timing& timing) const;
+  double round_size(const Known& known) const;
+  double factor(double size);
+  /// A round of the finals; `finalists` become what all rounds so far say.
+  void time_once(Finals& finals, std::vector<Trial>& finalists, const Objective& objective, int round);
+
+  std::optional<double> size_;
+  int finalists_;
+  Random random_;
+  std::string file_;
+  std::map<std::int64_t, Known> known_;  ///< by mesh_idx
+};
 
 constexpr double kInterval = 2 * 1.959964;  // the width of a 95 % interval, in standard deviations
 
@@ -43,8 +86,6 @@ std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& obj
   for (const Trial& trial : trials) merits.push_back(merit_of(trial, objective));
   return merits;
 }
-
-}  // namespace
 
 NoisyTuning::NoisyTuning(std::optional<double> size, int finalists, std::uint64_t seed, std::string file)
     : size_(size), finalists_(finalists), random_(seed ^ 0x6e6f697365), file_(std::move(file)) {}
@@ -110,6 +151,30 @@ void NoisyTuning::time_once(Finals& finals, std::vector<Trial>& finalists, const
     finalist.rounds[round] = recorded * factor(round_size(known));
     finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());
   }
+}
+
+}  // namespace
+
+AuditedShape audit_recording(const AuditOptions& audit, const std::filesystem::path& recording,
+                             const std::string& name) {
+  AuditedShape audited{name, {}};
+  tuning::SearchRules search = audit.tuning.search;
+  for (int number = 1; number <= audit.runs; ++number, ++search.seed) {
+    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, search.seed, recording.string());
+    const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
+                                     return noise.answer(spec, outcome, objective);
+                                   },
+                                   [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
+                                     return noise.choose(trials, plan, objective);
+                                   }};
+    AuditRun& run = audited.runs.emplace_back(AuditRun{number, search.seed, {}, 0, {}, {}, {}});
+    const auto winner = simulated_winner(audit.tuning, search, recording, hooks);
+    if (!winner) continue;
+    run.winner = winner->trial.spec;
+    run.seconds = winner->trial.measurement()->timing.median;
+    run.relative = winner->relative;
+  }
+  return audited;
 }
 
 }  // namespace tune::commands
