@@ -141,7 +141,7 @@ ExitCode agent(const AgentOptions& options) {
   rules.prepare = [&](const wire::PlanOrder& order, const exec::AgentFiles& files) -> std::unique_ptr<exec::AgentWork> {
     return std::make_unique<Work>(order, files, workers);
   };
-  exec::Agent(std::move(rules)).run();
+  exec::run_agent(std::move(rules));
   return ExitCode::ok;
 }
 

@@ -201,9 +201,9 @@ void bench(const Recorded& recorded, double speedup, int agents) {
     const auto began = Clock::now();
     const exec::RequestFactory requests(plan, cluster.probe(Backend::program), 0);
     const std::chrono::duration<double> connected = Clock::now() - began;
-    exec::ClusterExecutor executor(cluster, requests, {}, {}, exec::no_observer());
+    const auto executor = exec::executor_of(cluster, requests, {}, {}, exec::no_observer());
     recording::Journal journal(file);
-    const Figures figures = sweep(executor.runner(), requests, recorded, specs, journal);
+    const Figures figures = sweep(executor->runner(), requests, recorded, specs, journal);
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     const double bytes = static_cast<double>(std::filesystem::file_size(file)) / static_cast<double>(specs);

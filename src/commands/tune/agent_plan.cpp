@@ -149,8 +149,8 @@ std::unique_ptr<exec::Executor> agents_executor(const TuneOptions& options, cons
                                                 const exec::RequestFactory& requests, bool share_processes,
                                                 exec::RunObserver& observer) {
   auto& agents = static_cast<exec::Cluster&>(*target.workers.others());  // agents_for() made them
-  return std::make_unique<exec::ClusterExecutor>(
-      agents, requests, agent_plan(options, target, requests, share_processes), store_places(options.store), observer);
+  return exec::executor_of(agents, requests, agent_plan(options, target, requests, share_processes),
+                           store_places(options.store), observer);
 }
 
 }  // namespace tune::commands

@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "exec/cluster/agent_pool.h"
 #include "exec/cluster/artifact_files.h"
+#include "exec/process/scratch.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -107,57 +109,92 @@ AgentPool prepared(Cluster& cluster, const RequestFactory& requests, const Agent
   return {cluster, requests, observer};
 }
 
+/// See executor_of().
+class ClusterExecutor : public Executor {
+ public:
+  /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
+  /// this. Throws what Cluster::prepare throws.
+  ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, platform::StorePlaces store,
+                  RunObserver& observer)
+      : store_(std::move(store)), told_(cluster, observer), pool_(prepared(cluster, requests, plan, observer)) {}
+
+  Runner& runner() override { return pool_; }
+  std::string distrust() const override { return pool_.distrust(); }
+  void stop_sharing() override { pool_.stop_sharing(); }
+
+  /// They are held on the first device of one agent. If that is lost, they are held again on another one.
+  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override {
+    return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
+  }
+
+  Artifact artifact(const Spec& spec) override {
+    const std::string key = pool_.requests().build_key(spec);
+    const AgentPool::Number agent = pool_.holder(key).value_or(pool_.first_agent());
+    pool_.cluster().send(agent, wire::ArtifactOrder{key, spec});
+    for (;;) {
+      const auto event = pool_.next(Cluster::Clock::now() + kTick);
+      if (!event) continue;
+      if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent)
+        throw Error(ExitCode::environment, "the agent that has it was lost: " + lost->why);
+      const auto* from = std::get_if<Cluster::Report>(&*event);
+      const auto* files = from != nullptr ? std::get_if<wire::ArtifactFiles>(&from->report) : nullptr;
+      if (files == nullptr || files->key != key) continue;
+      if (!scratch_) scratch_.emplace();
+      const platform::Store store({scratch_->folder(), true, {}});
+      unpack(*files, store);
+      for (const std::filesystem::path& entry : store.find(key))
+        if (auto artifact = read_entry(store, entry, key)) return std::move(*artifact);
+      throw Error(ExitCode::environment, "the agent does not have it, and cannot build it again");
+    }
+  }
+
+  /// What the agents say that live.
+  std::optional<Usage> usage() override {
+    Cluster& cluster = pool_.cluster();
+    const std::vector<AgentPool::Number> working = cluster.working();
+    std::set<AgentPool::Number> asked(working.begin(), working.end());
+    cluster.send_all(wire::UsageOrder{});
+    Usage sum;
+    sum.devices = 0;
+    const auto until = Cluster::Clock::now() + kForUsage;
+    while (!asked.empty() && Cluster::Clock::now() < until) {
+      const auto event = pool_.next(until);
+      if (!event) break;
+      if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
+      const auto* from = std::get_if<Cluster::Report>(&*event);
+      const auto* report = from != nullptr ? std::get_if<wire::UsageReport>(&from->report) : nullptr;
+      if (report != nullptr && asked.erase(from->agent) > 0) add(*report, sum);
+    }
+    return sum.devices > 0 ? std::optional(sum) : std::nullopt;
+  }
+
+ private:
+  /// Has the observer told what the cluster says, as long as it lives.
+  class Told {
+   public:
+    Told(Cluster& cluster, RunObserver& observer)
+        : cluster_(&cluster),
+          earlier_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })) {}
+    ~Told() { cluster_->set_say(std::move(earlier_)); }
+    Told(const Told&) = delete;
+    Told& operator=(const Told&) = delete;
+
+   private:
+    Cluster* cluster_;
+    Cluster::Say earlier_;
+  };
+
+  platform::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
+  Told told_;
+  AgentPool pool_;
+  std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
+};
+
 }  // namespace
 
-ClusterExecutor::ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan,
-                                 platform::StorePlaces store, RunObserver& observer)
-    : store_(std::move(store)), told_(cluster, observer), pool_(prepared(cluster, requests, plan, observer)) {}
-
-ClusterExecutor::Told::Told(Cluster& cluster, RunObserver& observer)
-    : cluster_(&cluster), earlier_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })) {}
-
-std::unique_ptr<FinalsRun> ClusterExecutor::finals(std::vector<Contender> contenders, FinalsRules rules) {
-  return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
-}
-
-Artifact ClusterExecutor::artifact(const Spec& spec) {
-  const std::string key = pool_.requests().build_key(spec);
-  const AgentPool::Number agent = pool_.holder(key).value_or(pool_.first_agent());
-  pool_.cluster().send(agent, wire::ArtifactOrder{key, spec});
-  for (;;) {
-    const auto event = pool_.next(Cluster::Clock::now() + kTick);
-    if (!event) continue;
-    if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent)
-      throw Error(ExitCode::environment, "the agent that has it was lost: " + lost->why);
-    const auto* from = std::get_if<Cluster::Report>(&*event);
-    const auto* files = from != nullptr ? std::get_if<wire::ArtifactFiles>(&from->report) : nullptr;
-    if (files == nullptr || files->key != key) continue;
-    if (!scratch_) scratch_.emplace();
-    const platform::Store store({scratch_->folder(), true, {}});
-    unpack(*files, store);
-    for (const std::filesystem::path& entry : store.find(key))
-      if (auto artifact = read_entry(store, entry, key)) return std::move(*artifact);
-    throw Error(ExitCode::environment, "the agent does not have it, and cannot build it again");
-  }
-}
-
-std::optional<Usage> ClusterExecutor::usage() {
-  Cluster& cluster = pool_.cluster();
-  const std::vector<AgentPool::Number> working = cluster.working();
-  std::set<AgentPool::Number> asked(working.begin(), working.end());
-  cluster.send_all(wire::UsageOrder{});
-  Usage sum;
-  sum.devices = 0;
-  const auto until = Cluster::Clock::now() + kForUsage;
-  while (!asked.empty() && Cluster::Clock::now() < until) {
-    const auto event = pool_.next(until);
-    if (!event) break;
-    if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
-    const auto* from = std::get_if<Cluster::Report>(&*event);
-    const auto* report = from != nullptr ? std::get_if<wire::UsageReport>(&from->report) : nullptr;
-    if (report != nullptr && asked.erase(from->agent) > 0) add(*report, sum);
-  }
-  return sum.devices > 0 ? std::optional(sum) : std::nullopt;
+std::unique_ptr<Executor> executor_of(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan,
+                                      platform::StorePlaces store, RunObserver& observer) {
+  return std::make_unique<ClusterExecutor>(cluster, requests, plan, std::move(store), observer);
 }
 
 }  // namespace tune::exec
