@@ -57,250 +57,264 @@ std::string why_none_finished(const Finals& finals) {
   return "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline();
 }
 
+/// See decide_in_finals().
+class FinalsStage {
+ public:
+  FinalsStage(const FinalsParts& parts, const FinalsStageRules& rules, results::TuningOutcome& outcome)
+      : parts_(parts), rules_(rules), outcome_(&outcome) {}
+
+  void hold(Tuner& tuner) {
+    const auto add_all_notes = [&] {
+      note_default(tuner);
+      add_notes(tuner);
+    };
+    try {
+      decide(tuner);
+    } catch (const exec::Interrupted&) {
+      outcome_->finals_interrupted = true;
+      add_all_notes();
+      throw;
+    }
+    add_all_notes();
+  }
+
+ private:
+  // The baselines are tried as specs are, then all contenders meet.
+  void decide(Tuner& tuner) {
+    results::Notices& notes = outcome_->notes;
+    Contenders contenders{
+        choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
+    if (contenders.specs.empty()) return;
+    if (!rules_.hold) {
+      outcome_->no_finals = "--no-finals";
+      if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
+      return;
+    }
+    contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
+    outcome_->unrivalled = contenders.specs.size() == 1;
+    cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
+    note_disturbed(tuner, contenders);
+    if (!enough(contenders)) {
+      outcome_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
+      return;
+    }
+    meant_ = contenders.count();
+    const std::string id = finals_id(contenders.all());
+    if (restore(id, contenders.all())) return;
+    const exec::FinalsRules rules = finals_rules(tuner);
+    const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
+    if (rules.end_is_asked_for && contenders.count() > 1)
+      cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
+    note_disturbed(tuner, contenders);
+    if (!enough(contenders)) {
+      outcome_->no_finals = "there was no time for two specs";
+      return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+    }
+    hold_finals(id, contenders.all(), rules);
+  }
+
+  exec::FinalsRules finals_rules(const Tuner& tuner) const {
+    const auto begin = now();
+    const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
+    exec::FinalsRules rules;
+    rules.seed = rules_.seed;
+    rules.by_time = parts_.objective.by_time();
+    if (is_sustained) rules.least_turn = kSustainedTurn;
+    rules.accuracy = rules_.accuracy;
+    rules.width = rules_.noise;
+    if (rules_.alone && !rules.width) rules.width = kKnownWell;
+    rules.question = rules_.question;
+    double sweep = 0;
+    for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
+    rules.end = begin + ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
+    rules.last_end = rules_.budget ? rules.end : begin + ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
+    rules.end_is_asked_for = rules_.budget.has_value();
+    if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
+      rules.end = std::min(rules.end, *rules_.deadline);
+      rules.last_end = *rules_.deadline;
+      rules.end_is_asked_for = true;
+    }
+    rules.together = rules_.one_of_several;
+    if (is_gpu(parts_.plan.backend) && !rules_.one_of_several)
+      rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
+    return rules;
+  }
+
+  void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules) {
+    const auto begin = now();
+    blame_for_ends(id, contenders, rules);
+    const std::size_t count = contenders.size();
+    const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
+    const auto tick = [&](int round, std::size_t active) {
+      parts_.progress.set_finals(
+          {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());
+      parts_.journal.flush(false);
+    };
+    try {
+      keep(finals->run(tick));
+    } catch (const exec::Interrupted&) {
+      if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
+      throw;
+    }
+    outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
+    // Who replays the journal wants the finals that decided among several.
+    if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});
+  }
+
+  // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
+  // ended in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
+  void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules) {
+    const bool suspicious = parts_.journal.ends_of(id) > 0;
+    const auto turn_of = [this, id](const exec::Contender& contender) { return id + "/" + contender_id(contender); };
+    const auto noted = std::make_shared<bool>(false);
+    rules.note_waiting = [this, noted] {
+      *noted = false;
+      parts_.journal.note_end();
+    };
+    rules.note_turn = [this, noted, suspicious, id, turn_of](const exec::Contender& contender) {
+      const bool was_noted = std::exchange(*noted, true);
+      if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
+    };
+    if (!suspicious) return;
+    for (exec::Contender& contender : contenders) {
+      const Failure failure = run_ended_while_it_ran();
+      if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
+        contender.failure = failure;
+    }
+  }
+
+  // The grid may have changed since then, but not those who took part. False: there are none, or a contender is
+  // unknown.
+  bool restore(const std::string& id, const std::vector<exec::Contender>& contenders) {
+    const Finals* before = recorded(id);
+    if (before == nullptr) return false;
+    Finals finals = *before;
+    finals.accuracy = rules_.accuracy;
+    for (Finalist& finalist : finals.finalists) {
+      const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
+      const auto found = std::ranges::find_if(contenders, same);
+      if (found == contenders.end()) return false;
+      finalist.entrant = found->entrant;
+    }
+    outcome_->finals = std::move(finals);
+    outcome_->finals_date = parts_.journal.date_of(id);
+    return true;
+  }
+
+  const Finals* recorded(const std::string& id) const {
+    const Finals* recorded = parts_.journal.find_finals(id);
+    const auto again = [&](const Finalist& finalist) {
+      return finalist.failure && rules_.again(*finalist.failure, parts_.journal.repeats(id));
+    };
+    if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
+    return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
+  }
+
+  void keep(Finals finals) {
+    // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
+    if (!any_finished(finals)) outcome_->no_winner = why_none_finished(finals);
+    settle_vendor(finals);
+    outcome_->finals = std::move(finals);
+  }
+
+  bool enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }
+  // Without a note a reader of the table would look for today's configuration in vain.
+  void note_default(Tuner& tuner) {
+    if (!outcome_->default_spec) return;
+    const auto trial = std::ranges::find(tuner.trials(), outcome_->default_spec->mesh_idx,
+                                         [](const Trial& t) { return t.spec.mesh_idx; });
+    if (trial == tuner.trials().end()) return;
+    if (const Failure* failure = trial->failure())
+      outcome_->notes.default_failed(failure->headline());
+    else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
+      outcome_->notes.default_is_pruned(pruned->reason);
+  }
+
+  // After each cut of the contenders: who is left out of those that may be faster than they were timed.
+  void note_disturbed(const Tuner& tuner, const Contenders& contenders) {
+    results::DisturbedSpecs& disturbed = outcome_->disturbed = {};
+    for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
+      const auto is_it = [&](const exec::Contender& contender) {
+        return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
+      };
+      ++disturbed.all;
+      disturbed.left_out += std::ranges::none_of(contenders.specs, is_it) ? 1 : 0;
+    }
+  }
+
+  // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
+  void add_notes(const Tuner& tuner) {
+    if (!outcome_->finals) return;
+    results::Notices& notes = outcome_->notes;
+    if (const std::size_t held = outcome_->finals->finalists.size(); held < meant_)
+      notes.finals_are_cut_to_time(held, meant_);
+    if (const Trial* faster = overlooked_spec(tuner.trials(), *outcome_->finals, outcome_->default_spec);
+        faster != nullptr && parts_.objective.by_time()) {
+      outcome_->overlooked = faster->spec.mesh_idx;
+      notes.spec_was_overlooked(*faster);
+    }
+    std::set<std::string> said;
+    for (const Finalist& finalist : outcome_->finals->finalists) {
+      const bool is_spec = finalist.entrant.is_spec();
+      for (const std::string& remark : finalist.remarks) {
+        if (!said.insert(remark).second) continue;
+        is_spec ? notes.said(remark) : notes.baseline_said(finalist.entrant.name, remark);
+      }
+      if (!finalist.failure) continue;
+      if (is_spec)
+        notes.spec_failed_in_finals(finalist.entrant.spec.mesh_idx, finalist.failure->headline());
+      else if (const std::string& why = finalist.failure->message;
+               !finalist.entrant.is_vendor() || said.insert(why).second)
+        notes.baseline_said(finalist.entrant.name, why);
+    }
+  }
+
+  std::string contender_id(const exec::Contender& contender) const {
+    const exec::RequestFactory& requests = parts_.requests;
+    const Spec& spec = contender.entrant.spec;
+    if (!contender.stored)
+      return label_of(contender.entrant) +
+             (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(spec));
+    const wire::KernelRun* kernel = contender.stored->request.kernel();
+    const wire::ProgramRun* program = contender.stored->request.program();
+    return label_of(contender.entrant) +
+           exec::Identity::of_code(contender.stored->hash, kernel != nullptr ? *kernel : wire::KernelRun(),
+                                   program != nullptr ? program->args : arguments_of(parts_.plan, spec),
+                                   device_settings(spec));
+  }
+
+  // It stands for who takes part and how, so that the same finals are not held twice.
+  std::string finals_id(const std::vector<exec::Contender>& contenders) const {
+    std::vector<std::string> ids;
+    for (const exec::Contender& contender : contenders) ids.push_back(contender_id(contender));
+    std::sort(ids.begin(), ids.end());
+    platform::Hash hash;
+    if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
+    for (const std::string& id : ids) hash.add(id);
+    for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
+      hash.add(limit ? fmt::format("{}", *limit) : "-");
+    if (rules_.question) hash.add(fmt::format("{}", rules_.question->threshold));
+    if (rules_.accuracy != kAccuracy) hash.add(fmt::format("{}", rules_.accuracy));
+    return hash.hex();
+  }
+
+  bool same_contender(const exec::Contender& contender, const Finalist& finalist) const {
+    if (contender.entrant.name != finalist.entrant.name) return false;
+    return contender.entrant.is_vendor() || contender.stored ||
+           parts_.requests.trial_id(contender.entrant.spec) == parts_.requests.trial_id(finalist.entrant.spec);
+  }
+
+  const FinalsParts& parts_;
+  const FinalsStageRules& rules_;
+  results::TuningOutcome* outcome_;
+  std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
+};
+
 }  // namespace
 
-FinalsStage::FinalsStage(Parts parts, FinalsStageRules rules, results::TuningOutcome& outcome)
-    : parts_(std::move(parts)), rules_(std::move(rules)), outcome_(&outcome) {}
-
-void FinalsStage::hold(Tuner& tuner) {
-  const auto add_all_notes = [&] {
-    note_default(tuner);
-    add_notes(tuner);
-  };
-  try {
-    decide(tuner);
-  } catch (const exec::Interrupted&) {
-    outcome_->finals_interrupted = true;
-    add_all_notes();
-    throw;
-  }
-  add_all_notes();
-}
-
-bool FinalsStage::enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }
-
-// The baselines are tried as specs are, then all contenders meet.
-void FinalsStage::decide(Tuner& tuner) {
-  results::Notices& notes = outcome_->notes;
-  Contenders contenders{
-      choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
-  if (contenders.specs.empty()) return;
-  if (!rules_.hold) {
-    outcome_->no_finals = "--no-finals";
-    if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
-    return;
-  }
-  contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
-  outcome_->unrivalled = contenders.specs.size() == 1;
-  cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
-  note_disturbed(tuner, contenders);
-  if (!enough(contenders)) {
-    outcome_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
-    return;
-  }
-  meant_ = contenders.count();
-  const std::string id = finals_id(contenders.all());
-  if (restore(id, contenders.all())) return;
-  const exec::FinalsRules rules = finals_rules(tuner);
-  const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
-  if (rules.end_is_asked_for && contenders.count() > 1)
-    cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
-  note_disturbed(tuner, contenders);
-  if (!enough(contenders)) {
-    outcome_->no_finals = "there was no time for two specs";
-    return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
-  }
-  hold_finals(id, contenders.all(), rules);
-}
-
-// After each cut of the contenders: who is left out of those that may be faster than they were timed.
-void FinalsStage::note_disturbed(const Tuner& tuner, const Contenders& contenders) {
-  results::DisturbedSpecs& disturbed = outcome_->disturbed = {};
-  for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
-    const auto is_it = [&](const exec::Contender& contender) {
-      return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
-    };
-    ++disturbed.all;
-    disturbed.left_out += std::ranges::none_of(contenders.specs, is_it) ? 1 : 0;
-  }
-}
-
-// Without a note a reader of the table would look for today's configuration in vain.
-void FinalsStage::note_default(Tuner& tuner) {
-  if (!outcome_->default_spec) return;
-  const auto trial = std::ranges::find(tuner.trials(), outcome_->default_spec->mesh_idx,
-                                       [](const Trial& t) { return t.spec.mesh_idx; });
-  if (trial == tuner.trials().end()) return;
-  if (const Failure* failure = trial->failure())
-    outcome_->notes.default_failed(failure->headline());
-  else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
-    outcome_->notes.default_is_pruned(pruned->reason);
-}
-
-// A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
-void FinalsStage::add_notes(const Tuner& tuner) {
-  if (!outcome_->finals) return;
-  results::Notices& notes = outcome_->notes;
-  if (const std::size_t held = outcome_->finals->finalists.size(); held < meant_)
-    notes.finals_are_cut_to_time(held, meant_);
-  if (const Trial* faster = overlooked_spec(tuner.trials(), *outcome_->finals, outcome_->default_spec);
-      faster != nullptr && parts_.objective.by_time()) {
-    outcome_->overlooked = faster->spec.mesh_idx;
-    notes.spec_was_overlooked(*faster);
-  }
-  std::set<std::string> said;
-  for (const Finalist& finalist : outcome_->finals->finalists) {
-    const bool is_spec = finalist.entrant.is_spec();
-    for (const std::string& remark : finalist.remarks) {
-      if (!said.insert(remark).second) continue;
-      is_spec ? notes.said(remark) : notes.baseline_said(finalist.entrant.name, remark);
-    }
-    if (!finalist.failure) continue;
-    if (is_spec)
-      notes.spec_failed_in_finals(finalist.entrant.spec.mesh_idx, finalist.failure->headline());
-    else if (const std::string& why = finalist.failure->message;
-             !finalist.entrant.is_vendor() || said.insert(why).second)
-      notes.baseline_said(finalist.entrant.name, why);
-  }
-}
-
-exec::FinalsRules FinalsStage::finals_rules(const Tuner& tuner) const {
-  const auto begin = now();
-  const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
-  exec::FinalsRules rules;
-  rules.seed = rules_.seed;
-  rules.by_time = parts_.objective.by_time();
-  if (is_sustained) rules.least_turn = kSustainedTurn;
-  rules.accuracy = rules_.accuracy;
-  rules.width = rules_.noise;
-  if (rules_.alone && !rules.width) rules.width = kKnownWell;
-  rules.question = rules_.question;
-  double sweep = 0;
-  for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-  rules.end = begin + ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
-  rules.last_end = rules_.budget ? rules.end : begin + ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
-  rules.end_is_asked_for = rules_.budget.has_value();
-  if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
-    rules.end = std::min(rules.end, *rules_.deadline);
-    rules.last_end = *rules_.deadline;
-    rules.end_is_asked_for = true;
-  }
-  rules.together = rules_.one_of_several;
-  if (is_gpu(parts_.plan.backend) && !rules_.one_of_several)
-    rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
-  return rules;
-}
-
-std::string FinalsStage::contender_id(const exec::Contender& contender) const {
-  const exec::RequestFactory& requests = parts_.requests;
-  const Spec& spec = contender.entrant.spec;
-  if (!contender.stored)
-    return label_of(contender.entrant) +
-           (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(spec));
-  const wire::KernelRun* kernel = contender.stored->request.kernel();
-  const wire::ProgramRun* program = contender.stored->request.program();
-  return label_of(contender.entrant) +
-         exec::Identity::of_code(contender.stored->hash, kernel != nullptr ? *kernel : wire::KernelRun(),
-                                 program != nullptr ? program->args : arguments_of(parts_.plan, spec),
-                                 device_settings(spec));
-}
-
-// It stands for who takes part and how, so that the same finals are not held twice.
-std::string FinalsStage::finals_id(const std::vector<exec::Contender>& contenders) const {
-  std::vector<std::string> ids;
-  for (const exec::Contender& contender : contenders) ids.push_back(contender_id(contender));
-  std::sort(ids.begin(), ids.end());
-  platform::Hash hash;
-  if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
-  for (const std::string& id : ids) hash.add(id);
-  for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
-    hash.add(limit ? fmt::format("{}", *limit) : "-");
-  if (rules_.question) hash.add(fmt::format("{}", rules_.question->threshold));
-  if (rules_.accuracy != kAccuracy) hash.add(fmt::format("{}", rules_.accuracy));
-  return hash.hex();
-}
-
-bool FinalsStage::same_contender(const exec::Contender& contender, const Finalist& finalist) const {
-  if (contender.entrant.name != finalist.entrant.name) return false;
-  return contender.entrant.is_vendor() || contender.stored ||
-         parts_.requests.trial_id(contender.entrant.spec) == parts_.requests.trial_id(finalist.entrant.spec);
-}
-
-const Finals* FinalsStage::recorded(const std::string& id) const {
-  const Finals* recorded = parts_.journal.find_finals(id);
-  const auto again = [&](const Finalist& finalist) {
-    return finalist.failure && rules_.again(*finalist.failure, parts_.journal.repeats(id));
-  };
-  if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
-  return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
-}
-
-// The grid may have changed since then, but not those who took part. False: there are none, or a contender is unknown.
-bool FinalsStage::restore(const std::string& id, const std::vector<exec::Contender>& contenders) {
-  const Finals* before = recorded(id);
-  if (before == nullptr) return false;
-  Finals finals = *before;
-  finals.accuracy = rules_.accuracy;
-  for (Finalist& finalist : finals.finalists) {
-    const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
-    const auto found = std::ranges::find_if(contenders, same);
-    if (found == contenders.end()) return false;
-    finalist.entrant = found->entrant;
-  }
-  outcome_->finals = std::move(finals);
-  outcome_->finals_date = parts_.journal.date_of(id);
-  return true;
-}
-
-// The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has ended
-// in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
-void FinalsStage::blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders,
-                                 exec::FinalsRules& rules) {
-  const bool suspicious = parts_.journal.ends_of(id) > 0;
-  const auto turn_of = [this, id](const exec::Contender& contender) { return id + "/" + contender_id(contender); };
-  const auto noted = std::make_shared<bool>(false);
-  rules.note_waiting = [this, noted] {
-    *noted = false;
-    parts_.journal.note_end();
-  };
-  rules.note_turn = [this, noted, suspicious, id, turn_of](const exec::Contender& contender) {
-    const bool was_noted = std::exchange(*noted, true);
-    if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
-  };
-  if (!suspicious) return;
-  for (exec::Contender& contender : contenders) {
-    const Failure failure = run_ended_while_it_ran();
-    if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
-      contender.failure = failure;
-  }
-}
-
-void FinalsStage::hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules) {
-  const auto begin = now();
-  blame_for_ends(id, contenders, rules);
-  const std::size_t count = contenders.size();
-  const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
-  const auto tick = [&](int round, std::size_t active) {
-    parts_.progress.set_finals(
-        {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());
-    parts_.journal.flush(false);
-  };
-  try {
-    keep(finals->run(tick));
-  } catch (const exec::Interrupted&) {
-    if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
-    throw;
-  }
-  outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
-  // Who replays the journal wants the finals that decided among several.
-  if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});
-}
-
-void FinalsStage::keep(Finals finals) {
-  // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
-  if (!any_finished(finals)) outcome_->no_winner = why_none_finished(finals);
-  settle_vendor(finals);
-  outcome_->finals = std::move(finals);
+void decide_in_finals(const FinalsParts& parts, const FinalsStageRules& rules, Tuner& tuner,
+                      results::TuningOutcome& outcome) {
+  FinalsStage(parts, rules, outcome).hold(tuner);
 }
 
 }  // namespace tune::tuning

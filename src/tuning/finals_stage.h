@@ -41,48 +41,22 @@ struct FinalsStageRules {
   std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
 };
 
-/// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
-/// holds them unless the journal remembers them.
-class FinalsStage {
- public:
-  /// What it needs of the run; all of it must outlive this.
-  struct Parts {
-    const Plan& plan;
-    const Objective& objective;
-    const exec::RequestFactory& requests;
-    recording::Journal& journal;
-    report::Progress& progress;
-    Measuring& measuring;
-  };
-
-  /// Finals and notes go to `outcome`, whose default_spec is today's configuration.
-  FinalsStage(Parts parts, FinalsStageRules rules, results::TuningOutcome& outcome);
-
-  /// Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so. Throws
-  /// Interrupted, after which the outcome has the rounds that were held, and Error(environment). If no spec finishes
-  /// the finals, the outcome says that there is no winner.
-  void hold(Tuner& tuner);
-
- private:
-  void decide(Tuner& tuner);
-  exec::FinalsRules finals_rules(const Tuner& tuner) const;
-  void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules);
-  void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules);
-  bool restore(const std::string& id, const std::vector<exec::Contender>& contenders);
-  const Finals* recorded(const std::string& id) const;
-  void keep(Finals finals);
-  bool enough(const Contenders& contenders) const;
-  void note_default(Tuner& tuner);
-  void note_disturbed(const Tuner& tuner, const Contenders& contenders);
-  void add_notes(const Tuner& tuner);
-  std::string contender_id(const exec::Contender& contender) const;
-  std::string finals_id(const std::vector<exec::Contender>& contenders) const;
-  bool same_contender(const exec::Contender& contender, const Finalist& finalist) const;
-
-  Parts parts_;
-  FinalsStageRules rules_;
-  results::TuningOutcome* outcome_;
-  std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
+/// What the finals need of the run.
+struct FinalsParts {
+  const Plan& plan;
+  const Objective& objective;
+  const exec::RequestFactory& requests;
+  recording::Journal& journal;
+  report::Progress& progress;
+  Measuring& measuring;
 };
+
+/// The end of a tuning: chooses who meets in the finals (the best specs, today's configuration, the baselines), and
+/// holds them unless the journal remembers them. Finals and notes go to `outcome`, whose default_spec is today's
+/// configuration. Does nothing without a valid spec, and holds no finals for one contender, unless the rules say so.
+/// Throws Interrupted, after which the outcome has the rounds that were held, and Error(environment). If no spec
+/// finishes the finals, the outcome says that there is no winner.
+void decide_in_finals(const FinalsParts& parts, const FinalsStageRules& rules, Tuner& tuner,
+                      results::TuningOutcome& outcome);
 
 }  // namespace tune::tuning

@@ -44,8 +44,9 @@ std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidS
 /// none, or if the plan or the device tells too little. `plan` must outlive it.
 std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device);
 
-/// Every one of these specs, or what a search among them asks for, at the clocks that ClockSearch chooses with `pilot`
-/// (or the first spec). `objective` must outlive the strategy. Throws as ClockSearch.
+/// `--clocks auto`: one spec, `pilot` or the first, is measured at a few clocks, and at those that a model finds
+/// promising then every one of these specs, or what a search among them asks for. `objective` must outlive the
+/// strategy. Throws Error(bad_input) if no parameter is an SM clock, or if the objective is not computed from energy.
 std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
                                                    const std::optional<Spec>& pilot, const Objective& objective);
 

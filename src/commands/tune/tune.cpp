@@ -184,15 +184,15 @@ void print_kept(const std::filesystem::path& folder, const results::TuningOutcom
 }
 
 /// Decides among the trials: with --tune in finals.
-void decide(const tuning::FinalsStage::Parts& parts, const TuneOptions& options, const Target& target,
+void decide(const tuning::FinalsParts& parts, const TuneOptions& options, const Target& target,
             const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
             results::TuningOutcome& outcome) {
   tuning::remeasure_distrusted(tuner, parts.measuring, outcome.notes);
   if (!options.tune && !repeats_result(options, target)) return;
   auto stored =
       tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
-  tuning::FinalsStage(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)), outcome)
-      .hold(tuner);
+  tuning::decide_in_finals(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)),
+                           tuner, outcome);
   if (!outcome.finals) tuning::confirm_best(tuner, parts.measuring, target.objective);
 }
 
