@@ -19,33 +19,6 @@ namespace {
 /// Which controls of a device may be set.
 using Touched = std::array<bool, kDeviceControls.size()>;
 
-/// A device whose clocks this process alone sets, and which is as before once the object ends. What is to be undone
-/// stands in a file before anything is set, so that the next one can do it if this process is killed.
-class ClockHolder {
- public:
-  /// Undoes first what a killed process left. Throws ClockRefusal, and Error(environment) of the file.
-  ClockHolder(std::unique_ptr<ClockControl> control, const std::filesystem::path& file);
-  ~ClockHolder();
-  ClockHolder(const ClockHolder&) = delete;
-  ClockHolder& operator=(const ClockHolder&) = delete;
-
-  const wire::SettableClocks& settable() const { return settable_; }
-  /// Sets what differs from before; 0 undoes. Throws ClockRefusal, and Error(environment) of the file; what was set
-  /// before stays.
-  void apply(const DeviceSettings& settings);
-
- private:
-  void note(DeviceControl control);
-  void set(DeviceControl control, std::int64_t value);
-
-  std::unique_ptr<ClockControl> control_;
-  std::optional<platform::OwnedLockFile> claim_;
-  ClockControl::Saved saved_;
-  wire::SettableClocks settable_;
-  DeviceSettings now_;
-  Touched touched_ = {};
-};
-
 constexpr std::string_view kTouchedWord = "touched";
 
 /// `pid 4711`, then a line per control that may be set, then a line per value saved.
@@ -76,66 +49,86 @@ ClockNote read_clock_note(const std::string& text) {
   return note;
 }
 
-ClockHolder::ClockHolder(std::unique_ptr<ClockControl> control, const std::filesystem::path& file)
-    : control_(std::move(control)) {
-  std::string owner;
-  claim_ = platform::OwnedLockFile::claim(file, owner);
-  if (!claim_) throw ClockRefusal{{wire::Refused::Why::in_use, owner.substr(0, owner.find('\n'))}};
-  const ClockNote left = read_clock_note(claim_->left());
-  for (const DeviceControl touched : kDeviceControls)
-    if (left.touched[static_cast<std::size_t>(touched)]) {
-      control_->reset(touched, left.saved);
-      settable_.restored = true;
-    }
-  const bool restored = settable_.restored;
-  settable_ = control_->settable();
-  settable_.restored = restored;
-  saved_ = control_->saved();
-  claim_->write(to_text({touched_, saved_}));
-}
+/// A device whose clocks this process alone sets, and which is as before once the object ends. What is to be undone
+/// stands in a file before anything is set, so that the next one can do it if this process is killed.
+class ClockHolder {
+ public:
+  /// Undoes first what a killed process left. Throws ClockRefusal, and Error(environment) of the file.
+  ClockHolder(std::unique_ptr<ClockControl> control, const std::filesystem::path& file) : control_(std::move(control)) {
+    std::string owner;
+    claim_ = platform::OwnedLockFile::claim(file, owner);
+    if (!claim_) throw ClockRefusal{{wire::Refused::Why::in_use, owner.substr(0, owner.find('\n'))}};
+    const ClockNote left = read_clock_note(claim_->left());
+    for (const DeviceControl touched : kDeviceControls)
+      if (left.touched[static_cast<std::size_t>(touched)]) {
+        control_->reset(touched, left.saved);
+        settable_.restored = true;
+      }
+    const bool restored = settable_.restored;
+    settable_ = control_->settable();
+    settable_.restored = restored;
+    saved_ = control_->saved();
+    claim_->write(to_text({touched_, saved_}));
+  }
 
-// A device that is gone cannot be undone: its file stays, and the next run tries again.
-ClockHolder::~ClockHolder() {
-  for (const DeviceControl control : kDeviceControls) {
-    DeviceSettings wanted = now_;
-    wanted.values[static_cast<std::size_t>(control)] = 0;
+  // A device that is gone cannot be undone: its file stays, and the next run tries again.
+  ~ClockHolder() {
+    for (const DeviceControl control : kDeviceControls) {
+      DeviceSettings wanted = now_;
+      wanted.values[static_cast<std::size_t>(control)] = 0;
+      try {
+        apply(wanted);
+      } catch (...) {  // the others are undone nevertheless
+      }
+    }
+    if (!now_.any()) claim_->remove();
+  }
+
+  ClockHolder(const ClockHolder&) = delete;
+  ClockHolder& operator=(const ClockHolder&) = delete;
+
+  const wire::SettableClocks& settable() const { return settable_; }
+
+  /// Sets what differs from before; 0 undoes. Throws ClockRefusal, and Error(environment) of the file; what was set
+  /// before stays.
+  void apply(const DeviceSettings& settings) {
+    for (const DeviceControl control : kDeviceControls) {
+      const auto index = static_cast<std::size_t>(control);
+      const std::int64_t wanted = settings.of(control);
+      if (wanted == now_.values[index]) continue;
+      note(control);
+      if (wanted == 0)
+        control_->reset(control, saved_);
+      else
+        set(control, wanted);
+      now_.values[index] = wanted;
+    }
+  }
+
+ private:
+  void note(DeviceControl control) {
+    bool& touched = touched_[static_cast<std::size_t>(control)];
+    if (std::exchange(touched, true)) return;
+    claim_->write(to_text({touched_, saved_}));
+  }
+
+  // A refused setting may have been made in part, and is undone later; without permission nothing was set.
+  void set(DeviceControl control, std::int64_t value) {
     try {
-      apply(wanted);
-    } catch (...) {  // the others are undone nevertheless
+      control_->set(control, value);
+    } catch (const ClockRefusal& refusal) {
+      if (refusal.refused.why != wire::Refused::Why::permission) now_.values[static_cast<std::size_t>(control)] = value;
+      throw;
     }
   }
-  if (!now_.any()) claim_->remove();
-}
 
-void ClockHolder::apply(const DeviceSettings& settings) {
-  for (const DeviceControl control : kDeviceControls) {
-    const auto index = static_cast<std::size_t>(control);
-    const std::int64_t wanted = settings.of(control);
-    if (wanted == now_.values[index]) continue;
-    note(control);
-    if (wanted == 0)
-      control_->reset(control, saved_);
-    else
-      set(control, wanted);
-    now_.values[index] = wanted;
-  }
-}
-
-// A refused setting may have been made in part, and is undone later; without permission nothing was set.
-void ClockHolder::set(DeviceControl control, std::int64_t value) {
-  try {
-    control_->set(control, value);
-  } catch (const ClockRefusal& refusal) {
-    if (refusal.refused.why != wire::Refused::Why::permission) now_.values[static_cast<std::size_t>(control)] = value;
-    throw;
-  }
-}
-
-void ClockHolder::note(DeviceControl control) {
-  bool& touched = touched_[static_cast<std::size_t>(control)];
-  if (std::exchange(touched, true)) return;
-  claim_->write(to_text({touched_, saved_}));
-}
+  std::unique_ptr<ClockControl> control_;
+  std::optional<platform::OwnedLockFile> claim_;
+  ClockControl::Saved saved_;
+  wire::SettableClocks settable_;
+  DeviceSettings now_;
+  Touched touched_ = {};
+};
 
 /// Says what can be set, then obeys line by line until the input ends.
 void serve_clocks(ClockHolder& holder, std::istream& in, std::ostream& out) {

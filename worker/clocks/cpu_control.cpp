@@ -57,21 +57,6 @@ void write_limits(const fs::path& policy, ClockLimits limits) {
   if (!rises) write_number(policy / kHighest, limits.highest);
 }
 
-/// All processors of the machine: the limits of their clocks, by cpufreq, and the power limit of each package, by
-/// powercap.
-class CpuControl final : public ClockControl {
- public:
-  CpuControl();
-
-  wire::SettableClocks settable() const override;
-  Saved saved() const override;
-  void set(DeviceControl control, std::int64_t value) override;
-  void reset(DeviceControl control, const Saved& saved) override;
-
- private:
-  std::vector<fs::path> policies_, packages_;
-};
-
 std::string saved_name(const fs::path& folder, const char* file) { return folder.filename().string() + '/' + file; }
 
 std::optional<std::int64_t> saved_value(const ClockControl::Saved& saved, const fs::path& folder, const char* file) {
@@ -79,66 +64,73 @@ std::optional<std::int64_t> saved_value(const ClockControl::Saved& saved, const 
   return found == saved.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Processors that are switched off have no clock.
-CpuControl::CpuControl()
-    : policies_(sysfs_numbered(sysfs("devices/system/cpu/cpufreq"), "policy")), packages_(rapl_packages()) {
-  std::erase_if(policies_, [](const fs::path& policy) { return sysfs_line(policy / "affected_cpus").empty(); });
-}
-
-// All policies are assumed to have what the first one has; if they do not, the samples show it.
-wire::SettableClocks CpuControl::settable() const {
-  wire::SettableClocks settable;
-  if (!policies_.empty()) {
-    wire::Choices& clocks = settable.of(DeviceControl::cpu_clock);
-    const fs::path& policy = policies_.front();
-    std::istringstream listed(sysfs_line(policy / "scaling_available_frequencies"));
-    for (std::int64_t khz = 0; listed >> khz;) clocks.values.push_back(khz / kKhzPerMhz);
-    std::ranges::sort(clocks.values);
-    clocks.least = sysfs_number(policy / "cpuinfo_min_freq").value_or(0) / kKhzPerMhz;
-    clocks.most = sysfs_number(policy / "cpuinfo_max_freq").value_or(0) / kKhzPerMhz;
+/// All processors of the machine: the limits of their clocks, by cpufreq, and the power limit of each package, by
+/// powercap.
+class CpuControl final : public ClockControl {
+ public:
+  // Processors that are switched off have no clock.
+  CpuControl() : policies_(sysfs_numbered(sysfs("devices/system/cpu/cpufreq"), "policy")), packages_(rapl_packages()) {
+    std::erase_if(policies_, [](const fs::path& policy) { return sysfs_line(policy / "affected_cpus").empty(); });
   }
-  if (!packages_.empty()) {
-    settable.of(DeviceControl::power_limit).least = 1;
-    settable.of(DeviceControl::power_limit).most =
-        sysfs_number(packages_.front() / kMostPower).value_or(0) / kMicrowattsInOneWatt;
-  }
-  return settable;
-}
 
-ClockControl::Saved CpuControl::saved() const {
-  Saved saved;
-  const auto save = [&](const std::vector<fs::path>& folders, const char* file) {
-    for (const fs::path& folder : folders)
-      if (const auto value = sysfs_number(folder / file)) saved[saved_name(folder, file)] = *value;
-  };
-  save(policies_, kLowest);
-  save(policies_, kHighest);
-  save(packages_, kPowerLimit);
-  return saved;
-}
-
-void CpuControl::set(DeviceControl control, std::int64_t value) {
-  const bool is_clock = control == DeviceControl::cpu_clock;
-  const auto& folders = is_clock ? policies_ : packages_;
-  if (folders.empty()) throw ClockRefusal{{wire::Refused::Why::other, is_clock ? kNoCpufreq : kNoPowercap}};
-  for (const fs::path& folder : folders)
-    if (is_clock)
-      write_limits(folder, {kKhzPerMhz * value, kKhzPerMhz * value});
-    else
-      write_number(folder / kPowerLimit, kMicrowattsInOneWatt * value);
-  std::this_thread::sleep_for(kSettling);
-}
-
-void CpuControl::reset(DeviceControl control, const Saved& saved) {
-  if (control == DeviceControl::cpu_clock)
-    for (const fs::path& policy : policies_) {
-      const auto lowest = saved_value(saved, policy, kLowest), highest = saved_value(saved, policy, kHighest);
-      if (lowest && highest) write_limits(policy, {*lowest, *highest});
+  // All policies are assumed to have what the first one has; if they do not, the samples show it.
+  wire::SettableClocks settable() const override {
+    wire::SettableClocks settable;
+    if (!policies_.empty()) {
+      wire::Choices& clocks = settable.of(DeviceControl::cpu_clock);
+      const fs::path& policy = policies_.front();
+      std::istringstream listed(sysfs_line(policy / "scaling_available_frequencies"));
+      for (std::int64_t khz = 0; listed >> khz;) clocks.values.push_back(khz / kKhzPerMhz);
+      std::ranges::sort(clocks.values);
+      clocks.least = sysfs_number(policy / "cpuinfo_min_freq").value_or(0) / kKhzPerMhz;
+      clocks.most = sysfs_number(policy / "cpuinfo_max_freq").value_or(0) / kKhzPerMhz;
     }
-  if (control == DeviceControl::power_limit)
-    for (const fs::path& package : packages_)
-      if (const auto limit = saved_value(saved, package, kPowerLimit)) write_number(package / kPowerLimit, *limit);
-}
+    if (!packages_.empty()) {
+      settable.of(DeviceControl::power_limit).least = 1;
+      settable.of(DeviceControl::power_limit).most =
+          sysfs_number(packages_.front() / kMostPower).value_or(0) / kMicrowattsInOneWatt;
+    }
+    return settable;
+  }
+
+  ClockControl::Saved saved() const override {
+    Saved saved;
+    const auto save = [&](const std::vector<fs::path>& folders, const char* file) {
+      for (const fs::path& folder : folders)
+        if (const auto value = sysfs_number(folder / file)) saved[saved_name(folder, file)] = *value;
+    };
+    save(policies_, kLowest);
+    save(policies_, kHighest);
+    save(packages_, kPowerLimit);
+    return saved;
+  }
+
+  void set(DeviceControl control, std::int64_t value) override {
+    const bool is_clock = control == DeviceControl::cpu_clock;
+    const auto& folders = is_clock ? policies_ : packages_;
+    if (folders.empty()) throw ClockRefusal{{wire::Refused::Why::other, is_clock ? kNoCpufreq : kNoPowercap}};
+    for (const fs::path& folder : folders)
+      if (is_clock)
+        write_limits(folder, {kKhzPerMhz * value, kKhzPerMhz * value});
+      else
+        write_number(folder / kPowerLimit, kMicrowattsInOneWatt * value);
+    std::this_thread::sleep_for(kSettling);
+  }
+
+  void reset(DeviceControl control, const Saved& saved) override {
+    if (control == DeviceControl::cpu_clock)
+      for (const fs::path& policy : policies_) {
+        const auto lowest = saved_value(saved, policy, kLowest), highest = saved_value(saved, policy, kHighest);
+        if (lowest && highest) write_limits(policy, {*lowest, *highest});
+      }
+    if (control == DeviceControl::power_limit)
+      for (const fs::path& package : packages_)
+        if (const auto limit = saved_value(saved, package, kPowerLimit)) write_number(package / kPowerLimit, *limit);
+  }
+
+ private:
+  std::vector<fs::path> policies_, packages_;
+};
 
 }  // namespace
 

@@ -89,99 +89,91 @@ class NvmlControl final : public LibraryControl {
         nvml_(functions),
         device_(device) {}
 
-  wire::SettableClocks settable() const override;
-  Saved saved() const override;
-  void set(DeviceControl control, std::int64_t value) override;
-  void reset(DeviceControl control, const Saved& saved) override;
+  wire::SettableClocks settable() const override {
+    wire::SettableClocks settable;
+    std::set<unsigned> sm;
+    const auto memory =
+        nvml_.memory_clocks == nullptr
+            ? std::vector<unsigned>()
+            : nvml_list([&](unsigned* count, unsigned* mhz) { return nvml_.memory_clocks(device_, count, mhz); });
+    for (const unsigned clock : memory) {
+      if (nvml_.sm_clocks == nullptr) break;
+      const auto clocks =
+          nvml_list([&](unsigned* count, unsigned* mhz) { return nvml_.sm_clocks(device_, clock, count, mhz); });
+      sm.insert(clocks.begin(), clocks.end());
+    }
+    settable.of(DeviceControl::sm_clock).values.assign(sm.begin(), sm.end());
+    auto& memory_clocks = settable.of(DeviceControl::memory_clock).values;
+    memory_clocks.assign(memory.begin(), memory.end());
+    std::ranges::sort(memory_clocks);
+    unsigned least = 0, most = 0;
+    if (nvml_.power_range != nullptr && nvml_.power_range(device_, &least, &most) == kNvmlSuccess) {
+      settable.of(DeviceControl::power_limit).least = (least + 999) / 1000;
+      settable.of(DeviceControl::power_limit).most = most / 1000;
+    }
+    return settable;
+  }
+
+  // Locked clocks cannot be asked for: what somebody else has locked is free afterwards.
+  ClockControl::Saved saved() const override {
+    Saved saved;
+    unsigned value = 0;
+    if (status_of(nvml_.power_limit, device_, &value) == kNvmlSuccess) saved[kNvmlPowerLimit] = value;
+    for (const auto& [control, application] : kApplications)
+      if (status_of(nvml_.application_clock, device_, application.kind, &value) == kNvmlSuccess)
+        saved[application.saved] = value;
+    return saved;
+  }
+
+  void set(DeviceControl control, std::int64_t value) override {
+    const auto number = static_cast<unsigned>(value);
+    if (control != DeviceControl::power_limit) return lock_clock(control, number);
+    require("nvmlDeviceSetPowerManagementLimit", status_of(nvml_.set_power_limit, device_, 1000 * number));
+    unsigned now = 0;
+    if (status_of(nvml_.power_limit, device_, &now) == kNvmlSuccess && now != 1000 * number)
+      throw ClockRefusal{
+          {wire::Refused::Why::other, fmt::format("the power limit is {} mW, although {} W was set", now, value)}};
+  }
+
+  void reset(DeviceControl control, const Saved& saved) override {
+    if (control != DeviceControl::power_limit) return free_clock(control, saved);
+    if (const auto found = saved.find(kNvmlPowerLimit); found != saved.end())
+      require("nvmlDeviceSetPowerManagementLimit",
+              status_of(nvml_.set_power_limit, device_, static_cast<unsigned>(found->second)));
+  }
 
  private:
   std::string text_of(int status) const override { return nvml_.error != nullptr ? nvml_.error(status) : ""; }
-  void lock_clock(DeviceControl control, unsigned mhz) const;
-  void free_clock(DeviceControl control, const Saved& saved) const;
-  void set_application_clock(DeviceControl control, unsigned mhz) const;
+
+  // Cards before Volta cannot lock the clock of the multiprocessors, those before Ampere not that of the memory.
+  void lock_clock(DeviceControl control, unsigned mhz) const {
+    const bool sm = control == DeviceControl::sm_clock;
+    const int status = status_of(sm ? nvml_.lock_sm : nvml_.lock_memory, device_, mhz, mhz);
+    if (status == kNvmlNotSupported) return set_application_clock(control, mhz);
+    require(sm ? "nvmlDeviceSetGpuLockedClocks" : "nvmlDeviceSetMemoryLockedClocks", status);
+  }
+
+  void free_clock(DeviceControl control, const Saved& saved) const {
+    const bool sm = control == DeviceControl::sm_clock;
+    const int status = status_of(sm ? nvml_.free_sm : nvml_.free_memory, device_);
+    const auto before = saved.find(kApplications.at(control).saved);
+    if (status == kNvmlNotSupported && before != saved.end())
+      return set_application_clock(control, static_cast<unsigned>(before->second));
+    require(sm ? "nvmlDeviceResetGpuLockedClocks" : "nvmlDeviceResetMemoryLockedClocks", status);
+  }
+
+  // Both are set at once: the other one stays what it is.
+  void set_application_clock(DeviceControl control, unsigned mhz) const {
+    unsigned sm = 0, memory = 0;
+    require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlSmClock, &sm));
+    require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlMemoryClock, &memory));
+    (control == DeviceControl::sm_clock ? sm : memory) = mhz;
+    require("nvmlDeviceSetApplicationsClocks", status_of(nvml_.set_application_clocks, device_, memory, sm));
+  }
 
   NvmlSetters nvml_;
   NvmlCard device_;
 };
-
-wire::SettableClocks NvmlControl::settable() const {
-  wire::SettableClocks settable;
-  std::set<unsigned> sm;
-  const auto memory =
-      nvml_.memory_clocks == nullptr
-          ? std::vector<unsigned>()
-          : nvml_list([&](unsigned* count, unsigned* mhz) { return nvml_.memory_clocks(device_, count, mhz); });
-  for (const unsigned clock : memory) {
-    if (nvml_.sm_clocks == nullptr) break;
-    const auto clocks =
-        nvml_list([&](unsigned* count, unsigned* mhz) { return nvml_.sm_clocks(device_, clock, count, mhz); });
-    sm.insert(clocks.begin(), clocks.end());
-  }
-  settable.of(DeviceControl::sm_clock).values.assign(sm.begin(), sm.end());
-  auto& memory_clocks = settable.of(DeviceControl::memory_clock).values;
-  memory_clocks.assign(memory.begin(), memory.end());
-  std::ranges::sort(memory_clocks);
-  unsigned least = 0, most = 0;
-  if (nvml_.power_range != nullptr && nvml_.power_range(device_, &least, &most) == kNvmlSuccess) {
-    settable.of(DeviceControl::power_limit).least = (least + 999) / 1000;
-    settable.of(DeviceControl::power_limit).most = most / 1000;
-  }
-  return settable;
-}
-
-// Locked clocks cannot be asked for: what somebody else has locked is free afterwards.
-ClockControl::Saved NvmlControl::saved() const {
-  Saved saved;
-  unsigned value = 0;
-  if (status_of(nvml_.power_limit, device_, &value) == kNvmlSuccess) saved[kNvmlPowerLimit] = value;
-  for (const auto& [control, application] : kApplications)
-    if (status_of(nvml_.application_clock, device_, application.kind, &value) == kNvmlSuccess)
-      saved[application.saved] = value;
-  return saved;
-}
-
-void NvmlControl::set(DeviceControl control, std::int64_t value) {
-  const auto number = static_cast<unsigned>(value);
-  if (control != DeviceControl::power_limit) return lock_clock(control, number);
-  require("nvmlDeviceSetPowerManagementLimit", status_of(nvml_.set_power_limit, device_, 1000 * number));
-  unsigned now = 0;
-  if (status_of(nvml_.power_limit, device_, &now) == kNvmlSuccess && now != 1000 * number)
-    throw ClockRefusal{
-        {wire::Refused::Why::other, fmt::format("the power limit is {} mW, although {} W was set", now, value)}};
-}
-
-void NvmlControl::reset(DeviceControl control, const Saved& saved) {
-  if (control != DeviceControl::power_limit) return free_clock(control, saved);
-  if (const auto found = saved.find(kNvmlPowerLimit); found != saved.end())
-    require("nvmlDeviceSetPowerManagementLimit",
-            status_of(nvml_.set_power_limit, device_, static_cast<unsigned>(found->second)));
-}
-
-// Cards before Volta cannot lock the clock of the multiprocessors, those before Ampere not that of the memory.
-void NvmlControl::lock_clock(DeviceControl control, unsigned mhz) const {
-  const bool sm = control == DeviceControl::sm_clock;
-  const int status = status_of(sm ? nvml_.lock_sm : nvml_.lock_memory, device_, mhz, mhz);
-  if (status == kNvmlNotSupported) return set_application_clock(control, mhz);
-  require(sm ? "nvmlDeviceSetGpuLockedClocks" : "nvmlDeviceSetMemoryLockedClocks", status);
-}
-
-void NvmlControl::free_clock(DeviceControl control, const Saved& saved) const {
-  const bool sm = control == DeviceControl::sm_clock;
-  const int status = status_of(sm ? nvml_.free_sm : nvml_.free_memory, device_);
-  const auto before = saved.find(kApplications.at(control).saved);
-  if (status == kNvmlNotSupported && before != saved.end())
-    return set_application_clock(control, static_cast<unsigned>(before->second));
-  require(sm ? "nvmlDeviceResetGpuLockedClocks" : "nvmlDeviceResetMemoryLockedClocks", status);
-}
-
-// Both are set at once: the other one stays what it is.
-void NvmlControl::set_application_clock(DeviceControl control, unsigned mhz) const {
-  unsigned sm = 0, memory = 0;
-  require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlSmClock, &sm));
-  require("nvmlDeviceGetApplicationsClock", status_of(nvml_.application_clock, device_, kNvmlMemoryClock, &memory));
-  (control == DeviceControl::sm_clock ? sm : memory) = mhz;
-  require("nvmlDeviceSetApplicationsClocks", status_of(nvml_.set_application_clocks, device_, memory, sm));
-}
 
 }  // namespace
 

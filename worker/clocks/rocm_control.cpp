@@ -53,95 +53,86 @@ class RocmControl final : public LibraryControl {
         rocm_(library),
         device_(library.device()) {}
 
-  wire::SettableClocks settable() const override;
-  Saved saved() const override;
-  void set(DeviceControl control, std::int64_t value) override;
-  void reset(DeviceControl control, const Saved& saved) override;
+  wire::SettableClocks settable() const override {
+    wire::SettableClocks settable;
+    for (const DeviceControl control : {DeviceControl::sm_clock, DeviceControl::memory_clock}) {
+      settable.of(control).values = clocks_mhz(kind_of(control));
+      std::ranges::sort(settable.of(control).values);
+    }
+    std::uint64_t most = 0, least = 0;
+    if (status_of(rocm_.power_range, device_, kRocmSensor, &most, &least) == kRocmSuccess) {
+      wire::Choices& power = settable.of(DeviceControl::power_limit);
+      power.least = static_cast<std::int64_t>((least + kMicrowattsPerWatt - 1) / kMicrowattsPerWatt);
+      power.most = static_cast<std::int64_t>(most / kMicrowattsPerWatt);
+    }
+    return settable;
+  }
+
+  ClockControl::Saved saved() const override {
+    Saved saved;
+    std::uint64_t microwatts = 0;
+    if (status_of(rocm_.power, device_, kRocmSensor, &microwatts) == kRocmSuccess)
+      saved[kRocmCap] = static_cast<std::int64_t>(microwatts);
+    int level = kRocmAutomatic;
+    if (status_of(rocm_.level, device_, &level) == kRocmSuccess) saved[kRocmLevel] = level;
+    return saved;
+  }
+
+  void set(DeviceControl control, std::int64_t value) override {
+    if (control != DeviceControl::power_limit) return set_clock(control, value);
+    const std::uint64_t wanted = kMicrowattsPerWatt * static_cast<std::uint64_t>(value);
+    require("rsmi_dev_power_cap_set", status_of(rocm_.set_power, device_, kRocmSensor, wanted));
+    if (std::uint64_t now = 0; status_of(rocm_.power, device_, kRocmSensor, &now) == kRocmSuccess && now != wanted)
+      throw ClockRefusal{
+          {wire::Refused::Why::other, fmt::format("the power cap is {} uW, although {} W was set", now, value)}};
+  }
+
+  // All clocks are allowed again, and who chooses among them is as before.
+  void reset(DeviceControl control, const Saved& saved) override {
+    const auto found = saved.find(control == DeviceControl::power_limit ? kRocmCap : kRocmLevel);
+    if (control == DeviceControl::power_limit) {
+      if (found != saved.end())
+        require("rsmi_dev_power_cap_set",
+                status_of(rocm_.set_power, device_, kRocmSensor, static_cast<std::uint64_t>(found->second)));
+      return;
+    }
+    const std::size_t count = clocks_mhz(kind_of(control)).size();
+    require("rsmi_dev_gpu_clk_freq_set",
+            status_of(rocm_.set_clocks, device_, kind_of(control), (std::uint64_t{1} << count) - 1));
+    require("rsmi_dev_perf_level_set",
+            status_of(rocm_.set_level, device_,
+                      found == saved.end() ? int{kRocmAutomatic} : static_cast<int>(found->second)));
+  }
 
  private:
-  std::string text_of(int status) const override;
-  std::vector<std::int64_t> clocks_mhz(RocmClock kind) const;
-  void set_clock(DeviceControl control, std::int64_t mhz) const;
+  std::string text_of(int status) const override {
+    const char* text = nullptr;
+    return status_of(rocm_.error, status, &text) == kRocmSuccess && text != nullptr ? text : "";
+  }
+
+  /// In the library's order, whose places the masks of rsmi_dev_gpu_clk_freq_set name.
+  std::vector<std::int64_t> clocks_mhz(RocmClock kind) const {
+    RocmFrequencies found;
+    if (status_of(rocm_.clocks, device_, kind, &found) != kRocmSuccess) return {};
+    std::vector<std::int64_t> mhz;
+    for (std::size_t i = 0; i < std::min<std::size_t>(found.count, found.hertz.size()); ++i)
+      mhz.push_back(static_cast<std::int64_t>(found.hertz[i] / kHertzPerMhz));
+    return mhz;
+  }
+
+  void set_clock(DeviceControl control, std::int64_t mhz) const {
+    const auto clocks = clocks_mhz(kind_of(control));
+    const auto found = std::ranges::find(clocks, mhz);
+    if (found == clocks.end())
+      throw ClockRefusal{{wire::Refused::Why::other, fmt::format("there is no {} of {} MHz", to_text(control), mhz)}};
+    require("rsmi_dev_perf_level_set", status_of(rocm_.set_level, device_, kRocmManual));
+    require("rsmi_dev_gpu_clk_freq_set",
+            status_of(rocm_.set_clocks, device_, kind_of(control), std::uint64_t{1} << (found - clocks.begin())));
+  }
 
   RocmSetters rocm_;
   std::uint32_t device_;
 };
-
-std::string RocmControl::text_of(int status) const {
-  const char* text = nullptr;
-  return status_of(rocm_.error, status, &text) == kRocmSuccess && text != nullptr ? text : "";
-}
-
-/// In the library's order, whose places the masks of rsmi_dev_gpu_clk_freq_set name.
-std::vector<std::int64_t> RocmControl::clocks_mhz(RocmClock kind) const {
-  RocmFrequencies found;
-  if (status_of(rocm_.clocks, device_, kind, &found) != kRocmSuccess) return {};
-  std::vector<std::int64_t> mhz;
-  for (std::size_t i = 0; i < std::min<std::size_t>(found.count, found.hertz.size()); ++i)
-    mhz.push_back(static_cast<std::int64_t>(found.hertz[i] / kHertzPerMhz));
-  return mhz;
-}
-
-wire::SettableClocks RocmControl::settable() const {
-  wire::SettableClocks settable;
-  for (const DeviceControl control : {DeviceControl::sm_clock, DeviceControl::memory_clock}) {
-    settable.of(control).values = clocks_mhz(kind_of(control));
-    std::ranges::sort(settable.of(control).values);
-  }
-  std::uint64_t most = 0, least = 0;
-  if (status_of(rocm_.power_range, device_, kRocmSensor, &most, &least) == kRocmSuccess) {
-    wire::Choices& power = settable.of(DeviceControl::power_limit);
-    power.least = static_cast<std::int64_t>((least + kMicrowattsPerWatt - 1) / kMicrowattsPerWatt);
-    power.most = static_cast<std::int64_t>(most / kMicrowattsPerWatt);
-  }
-  return settable;
-}
-
-ClockControl::Saved RocmControl::saved() const {
-  Saved saved;
-  std::uint64_t microwatts = 0;
-  if (status_of(rocm_.power, device_, kRocmSensor, &microwatts) == kRocmSuccess)
-    saved[kRocmCap] = static_cast<std::int64_t>(microwatts);
-  int level = kRocmAutomatic;
-  if (status_of(rocm_.level, device_, &level) == kRocmSuccess) saved[kRocmLevel] = level;
-  return saved;
-}
-
-void RocmControl::set(DeviceControl control, std::int64_t value) {
-  if (control != DeviceControl::power_limit) return set_clock(control, value);
-  const std::uint64_t wanted = kMicrowattsPerWatt * static_cast<std::uint64_t>(value);
-  require("rsmi_dev_power_cap_set", status_of(rocm_.set_power, device_, kRocmSensor, wanted));
-  if (std::uint64_t now = 0; status_of(rocm_.power, device_, kRocmSensor, &now) == kRocmSuccess && now != wanted)
-    throw ClockRefusal{
-        {wire::Refused::Why::other, fmt::format("the power cap is {} uW, although {} W was set", now, value)}};
-}
-
-void RocmControl::set_clock(DeviceControl control, std::int64_t mhz) const {
-  const auto clocks = clocks_mhz(kind_of(control));
-  const auto found = std::ranges::find(clocks, mhz);
-  if (found == clocks.end())
-    throw ClockRefusal{{wire::Refused::Why::other, fmt::format("there is no {} of {} MHz", to_text(control), mhz)}};
-  require("rsmi_dev_perf_level_set", status_of(rocm_.set_level, device_, kRocmManual));
-  require("rsmi_dev_gpu_clk_freq_set",
-          status_of(rocm_.set_clocks, device_, kind_of(control), std::uint64_t{1} << (found - clocks.begin())));
-}
-
-// All clocks are allowed again, and who chooses among them is as before.
-void RocmControl::reset(DeviceControl control, const Saved& saved) {
-  const auto found = saved.find(control == DeviceControl::power_limit ? kRocmCap : kRocmLevel);
-  if (control == DeviceControl::power_limit) {
-    if (found != saved.end())
-      require("rsmi_dev_power_cap_set",
-              status_of(rocm_.set_power, device_, kRocmSensor, static_cast<std::uint64_t>(found->second)));
-    return;
-  }
-  const std::size_t count = clocks_mhz(kind_of(control)).size();
-  require("rsmi_dev_gpu_clk_freq_set",
-          status_of(rocm_.set_clocks, device_, kind_of(control), (std::uint64_t{1} << count) - 1));
-  require("rsmi_dev_perf_level_set",
-          status_of(rocm_.set_level, device_,
-                    found == saved.end() ? int{kRocmAutomatic} : static_cast<int>(found->second)));
-}
 
 }  // namespace
 

@@ -34,6 +34,7 @@ class ScratchFolder {
       throw Error(ExitCode::environment, "cannot create " + pattern + ": " + std::strerror(errno));
     path_ = pattern;
   }
+
   ~ScratchFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
@@ -106,13 +107,84 @@ std::optional<std::string> text_of(const fs::path& result) {
 class ProgramBackend final : public WorkerBackend {
  public:
   Backend kind() const override { return Backend::program; }
-  wire::Hello probe() override;
-  wire::Built build(const wire::BuildRequest& request) override;
+
+  wire::Hello probe() override {
+    wire::Hello hello;
+    hello.backend = kind();
+    hello.device = host_device();
+    hello.device.arch = "native";
+    hello.compiler = compiler_versions();
+    hello.cores = core_settings();
+    return hello;
+  }
+
+  wire::Built build(const wire::BuildRequest& request) override {
+    const std::string name = traits_of(kind()).artifact;
+    const fs::path binary = fs::path(request.output) / name;
+    Task task;
+    task.what = "the build";
+    task.command = build_command(request);
+    task.is_shell = request.command.is_shell;
+    task.placeholders = {{"file", {request.source}},
+                         {"defines", definitions(request.defines)},
+                         {"flags", build_flags(request)},
+                         {"binary", {binary.string()}},
+                         {"arch", {request.arch.empty() ? "native" : request.arch}}};
+    const fs::path reads = fs::path(request.output) / "reads.d";
+    task.environment = {{kDependenciesVariable, reads.string()}};
+    task.folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      run_or_refuse(task);
+    } catch (...) {
+      fs::remove(binary);  // half of a program must not be run as one
+      throw;
+    }
+    if (!fs::exists(binary))
+      throw SpecFailure(Stage::build, "the build succeeded but did not write its program to {binary}");
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return {name, spent.count(), {}, files_read(reads, fs::current_path(), bench_include())};
+  }
+
   void reference(const wire::ReferenceRequest&) override {
     throw SpecFailure(Stage::start, "a program checks its own result; there is no reference to make");
   }
-  void load(const wire::MeasureRequest& request, bool beside) override;
-  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override;
+
+  void load(const wire::MeasureRequest& request, bool /*beside*/) override {
+    const wire::ProgramRun* run = request.program();
+    if (run == nullptr) throw SpecFailure(Stage::load, "a program is neither a kernel nor the vendor's library");
+    run_ = *run;
+    artifact_ = request.artifact;
+    rules_ = request.measure;
+    auto& [words, is_shell] = run_.command;
+    if (words.empty()) {
+      run_.command = {default_run_command(run_.source, !artifact_.empty())};
+      if (words.front() == "{file}") require_executable(run_.source);
+    }
+    if (is_shell && !run_.suffix.empty())
+      words.back() += " " + typed_line(run_.suffix);
+    else
+      words.insert(words.end(), run_.suffix.begin(), run_.suffix.end());
+    if (run_.times_whole && !run_.reads_result) time_whole();
+  }
+
+  std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override try {
+    std::optional<wire::Measured> measured;
+    try {
+      measured = measure_runs(go, report);
+    } catch (...) {
+      try {
+        clean_up();
+      } catch (const SpecFailure&) {
+      }
+      throw;
+    }
+    clean_up();
+    return measured;
+  } catch (const wire::Malformed& error) {
+    const char* advice = run_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
+    throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
+  }
 
  private:
   /// A run, and the result file that it wrote, if any.
@@ -121,166 +193,85 @@ class ProgramBackend final : public WorkerBackend {
     platform::Finished finished;
   };
 
-  Task task_of(const CommandLine& command, std::string what) const;
-  Ran run_program(bool discards_output) const;
-  void time_whole();
-  static platform::ResourceUse use_of(const Ran& ran);
-  static wire::Measured reported(const ProgramResult& result, const wire::Go& go, const Report& report);
-  wire::Measured measure_runs(const wire::Go& go, const Report& report);
-  void clean_up() const;
+  Task task_of(const CommandLine& command, std::string what) const {
+    Task task;
+    task.stage = Stage::measure;
+    task.what = std::move(what);
+    task.command = command.words;
+    task.is_shell = command.is_shell;
+    task.placeholders = run_.values;
+    if (!run_.source.empty()) {
+      task.placeholders["file"] = {run_.source};
+      task.placeholders["binary"] = {artifact_.empty() ? run_.source : artifact_};
+    }
+    task.memory_bytes = rules_.memory_bytes;
+    return task;
+  }
+
+  Ran run_program(bool discards_output) const {
+    if (!run_.prepare.empty()) run_or_refuse(task_of(run_.prepare, "prepare"));
+    const ScratchFolder folder;
+    const fs::path result = folder.path() / "result";
+    Task task = task_of(run_.command, "the program");
+    task.prefix = run_.prefix;
+    task.placeholders["args"] = run_.args;
+    task.placeholders["output"] = {result.string()};
+    task.is_artifact =
+        !artifact_.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
+    task.environment = {{"TUNE_RESULT", result.string()}};
+    task.discards_output = discards_output;
+    task.awaits_all = run_.times_whole;
+    task.keeps = may_be_result;
+    platform::Finished finished = run_or_refuse(task);
+    return {text_of(result), std::move(finished)};
+  }
+
+  void time_whole() {
+    whole_.emplace(rules_, [this] { return use_of(run_program(true)); });
+  }
+
+  /// What counts is the time of all its work.
+  static platform::ResourceUse use_of(const Ran& ran) {
+    const platform::ResourceUse& use = ran.finished.use;
+    if (use.left_running.empty()) return use;
+    throw SpecFailure(Stage::measure,
+                      "the command ended before its work: a process that it started still ran (" + use.left_running +
+                          "); have it wait for what it puts into the background, as by `wait` in a shell");
+  }
+
+  static wire::Measured reported(const ProgramResult& result, const wire::Go& go, const Report& report) {
+    if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
+    if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
+    return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
+  }
+
+  /// The first run of a program that may report its time tells whether it does.
+  wire::Measured measure_runs(const wire::Go& go, const Report& report) {
+    if (whole_) return whole_->measure(go);
+    const Ran ran = run_program(false);
+    const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
+    if (!run_.times_whole) return reported(read_program_result(ran.result, said), go, report);
+    if (const auto result = find_program_result(ran.result, said)) return reported(*result, go, report);
+    time_whole();
+    whole_->add_first(use_of(ran));
+    wire::Measured measured = whole_->measure(go);
+    const bool in_finals = go.launches > 0;  // where it has been said already
+    if (const std::string why = why_no_result(ran.finished.output); !why.empty() && !in_finals)
+      measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
+                                 "; --whole (whole: true) says that this is meant");
+    return measured;
+  }
+
+  /// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
+  void clean_up() const {
+    if (!run_.cleanup.empty()) run_or_refuse(task_of(run_.cleanup, "cleanup"));
+  }
 
   wire::ProgramRun run_;
   std::string artifact_;  ///< empty: it is not built
   MeasureRules rules_;
   std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
 };
-
-wire::Hello ProgramBackend::probe() {
-  wire::Hello hello;
-  hello.backend = kind();
-  hello.device = host_device();
-  hello.device.arch = "native";
-  hello.compiler = compiler_versions();
-  hello.cores = core_settings();
-  return hello;
-}
-
-wire::Built ProgramBackend::build(const wire::BuildRequest& request) {
-  const std::string name = traits_of(kind()).artifact;
-  const fs::path binary = fs::path(request.output) / name;
-  Task task;
-  task.what = "the build";
-  task.command = build_command(request);
-  task.is_shell = request.command.is_shell;
-  task.placeholders = {{"file", {request.source}},
-                       {"defines", definitions(request.defines)},
-                       {"flags", build_flags(request)},
-                       {"binary", {binary.string()}},
-                       {"arch", {request.arch.empty() ? "native" : request.arch}}};
-  const fs::path reads = fs::path(request.output) / "reads.d";
-  task.environment = {{kDependenciesVariable, reads.string()}};
-  task.folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
-  const auto start = std::chrono::steady_clock::now();
-  try {
-    run_or_refuse(task);
-  } catch (...) {
-    fs::remove(binary);  // half of a program must not be run as one
-    throw;
-  }
-  if (!fs::exists(binary))
-    throw SpecFailure(Stage::build, "the build succeeded but did not write its program to {binary}");
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  return {name, spent.count(), {}, files_read(reads, fs::current_path(), bench_include())};
-}
-
-void ProgramBackend::load(const wire::MeasureRequest& request, bool /*beside*/) {
-  const wire::ProgramRun* run = request.program();
-  if (run == nullptr) throw SpecFailure(Stage::load, "a program is neither a kernel nor the vendor's library");
-  run_ = *run;
-  artifact_ = request.artifact;
-  rules_ = request.measure;
-  auto& [words, is_shell] = run_.command;
-  if (words.empty()) {
-    run_.command = {default_run_command(run_.source, !artifact_.empty())};
-    if (words.front() == "{file}") require_executable(run_.source);
-  }
-  if (is_shell && !run_.suffix.empty())
-    words.back() += " " + typed_line(run_.suffix);
-  else
-    words.insert(words.end(), run_.suffix.begin(), run_.suffix.end());
-  if (run_.times_whole && !run_.reads_result) time_whole();
-}
-
-Task ProgramBackend::task_of(const CommandLine& command, std::string what) const {
-  Task task;
-  task.stage = Stage::measure;
-  task.what = std::move(what);
-  task.command = command.words;
-  task.is_shell = command.is_shell;
-  task.placeholders = run_.values;
-  if (!run_.source.empty()) {
-    task.placeholders["file"] = {run_.source};
-    task.placeholders["binary"] = {artifact_.empty() ? run_.source : artifact_};
-  }
-  task.memory_bytes = rules_.memory_bytes;
-  return task;
-}
-
-ProgramBackend::Ran ProgramBackend::run_program(bool discards_output) const {
-  if (!run_.prepare.empty()) run_or_refuse(task_of(run_.prepare, "prepare"));
-  const ScratchFolder folder;
-  const fs::path result = folder.path() / "result";
-  Task task = task_of(run_.command, "the program");
-  task.prefix = run_.prefix;
-  task.placeholders["args"] = run_.args;
-  task.placeholders["output"] = {result.string()};
-  task.is_artifact = !artifact_.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
-  task.environment = {{"TUNE_RESULT", result.string()}};
-  task.discards_output = discards_output;
-  task.awaits_all = run_.times_whole;
-  task.keeps = may_be_result;
-  platform::Finished finished = run_or_refuse(task);
-  return {text_of(result), std::move(finished)};
-}
-
-void ProgramBackend::time_whole() {
-  whole_.emplace(rules_, [this] { return use_of(run_program(true)); });
-}
-
-/// What counts is the time of all its work.
-platform::ResourceUse ProgramBackend::use_of(const Ran& ran) {
-  const platform::ResourceUse& use = ran.finished.use;
-  if (use.left_running.empty()) return use;
-  throw SpecFailure(Stage::measure,
-                    "the command ended before its work: a process that it started still ran (" + use.left_running +
-                        "); have it wait for what it puts into the background, as by `wait` in a shell");
-}
-
-wire::Measured ProgramBackend::reported(const ProgramResult& result, const wire::Go& go, const Report& report) {
-  if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
-  if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
-  return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
-}
-
-/// The first run of a program that may report its time tells whether it does.
-wire::Measured ProgramBackend::measure_runs(const wire::Go& go, const Report& report) {
-  if (whole_) return whole_->measure(go);
-  const Ran ran = run_program(false);
-  const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-  if (!run_.times_whole) return reported(read_program_result(ran.result, said), go, report);
-  if (const auto result = find_program_result(ran.result, said)) return reported(*result, go, report);
-  time_whole();
-  whole_->add_first(use_of(ran));
-  wire::Measured measured = whole_->measure(go);
-  const bool in_finals = go.launches > 0;  // where it has been said already
-  if (const std::string why = why_no_result(ran.finished.output); !why.empty() && !in_finals)
-    measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
-                               "; --whole (whole: true) says that this is meant");
-  return measured;
-}
-
-/// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
-void ProgramBackend::clean_up() const {
-  if (!run_.cleanup.empty()) run_or_refuse(task_of(run_.cleanup, "cleanup"));
-}
-
-std::optional<wire::Measured> ProgramBackend::measure(const wire::Go& go, const Report& report) try {
-  std::optional<wire::Measured> measured;
-  try {
-    measured = measure_runs(go, report);
-  } catch (...) {
-    try {
-      clean_up();
-    } catch (const SpecFailure&) {
-    }
-    throw;
-  }
-  clean_up();
-  return measured;
-} catch (const wire::Malformed& error) {
-  const char* advice = run_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
-  throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
-}
 
 }  // namespace
 

@@ -20,22 +20,6 @@
 namespace tune::commands {
 namespace {
 
-/// What a run with --compare has compared with its references, problem by problem.
-class CorrectnessSummary {
- public:
-  /// `shape`: the problem's sizes; empty if there is only one problem.
-  void add(const std::string& shape, std::span<const Trial> trials);
-  /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
-  /// wrong`. Of one problem it is what follows the sizes.
-  std::string text() const;
-
- private:
-  std::int64_t right_ = 0, wrong_ = 0, missing_ = 0;  ///< specs
-  std::int64_t right_shapes_ = 0, wrong_shapes_ = 0;
-  std::vector<std::string> missing_shapes_;
-  bool has_shapes_ = false;
-};
-
 bool is_wrong(const Trial& trial) {
   const Failure* failure = trial.failure();
   return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
@@ -47,35 +31,48 @@ std::string counted(std::int64_t count, const char* what) {
 
 std::string verdicts(std::int64_t right, std::int64_t wrong) { return fmt::format("{} right, {} wrong", right, wrong); }
 
-void CorrectnessSummary::add(const std::string& shape, std::span<const Trial> trials) {
-  std::int64_t right = 0, wrong = 0;
-  for (const Trial& trial : trials) {
-    const Measurement* measurement = trial.measurement();
-    if (measurement != nullptr && measurement->checked) ++right;
-    if (is_wrong(trial)) ++wrong;
+/// What a run with --compare has compared with its references, problem by problem.
+class CorrectnessSummary {
+ public:
+  /// `shape`: the problem's sizes; empty if there is only one problem.
+  void add(const std::string& shape, std::span<const Trial> trials) {
+    std::int64_t right = 0, wrong = 0;
+    for (const Trial& trial : trials) {
+      const Measurement* measurement = trial.measurement();
+      if (measurement != nullptr && measurement->checked) ++right;
+      if (is_wrong(trial)) ++wrong;
+    }
+    right_ += right;
+    wrong_ += wrong;
+    missing_ += std::ssize(trials) - right - wrong;
+    if (shape.empty()) return;
+    has_shapes_ = true;
+    if (right + wrong == 0) missing_shapes_.push_back(shape);
+    if (right + wrong > 0) ++(wrong > 0 ? wrong_shapes_ : right_shapes_);
   }
-  right_ += right;
-  wrong_ += wrong;
-  missing_ += std::ssize(trials) - right - wrong;
-  if (shape.empty()) return;
-  has_shapes_ = true;
-  if (right + wrong == 0) missing_shapes_.push_back(shape);
-  if (right + wrong > 0) ++(wrong > 0 ? wrong_shapes_ : right_shapes_);
-}
 
-std::string CorrectnessSummary::text() const {
-  const std::string specs = fmt::format("{}: {}", counted(right_ + wrong_, "spec"), verdicts(right_, wrong_));
-  const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", counted(missing_, "spec")) : "";
-  if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
-  const std::int64_t shapes = right_shapes_ + wrong_shapes_;
-  const std::string missing = missing_shapes_.empty()
-                                  ? ""
-                                  : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
-                                                fmt::join(missing_shapes_, "; "));
-  return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
-                     counted(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
-                     missing, specs, lost);
-}
+  /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
+  /// wrong`. Of one problem it is what follows the sizes.
+  std::string text() const {
+    const std::string specs = fmt::format("{}: {}", counted(right_ + wrong_, "spec"), verdicts(right_, wrong_));
+    const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", counted(missing_, "spec")) : "";
+    if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
+    const std::int64_t shapes = right_shapes_ + wrong_shapes_;
+    const std::string missing = missing_shapes_.empty()
+                                    ? ""
+                                    : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
+                                                  fmt::join(missing_shapes_, "; "));
+    return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
+                       counted(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
+                       missing, specs, lost);
+  }
+
+ private:
+  std::int64_t right_ = 0, wrong_ = 0, missing_ = 0;  ///< specs
+  std::int64_t right_shapes_ = 0, wrong_shapes_ = 0;
+  std::vector<std::string> missing_shapes_;
+  bool has_shapes_ = false;
+};
 
 constexpr std::size_t kLengthOfDate = 10;
 
@@ -104,6 +101,7 @@ std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   std::vector<Spec> specs;
+
   while (std::ssize(specs) < std::min(target.job.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
     std::optional<Spec> spec = strategy->ask();
     if (!spec) break;
@@ -267,6 +265,7 @@ class Tunings {
 ExitCode tune_all(const TuneOptions& options) {
   Tunings tunings(options);
   const auto tune_one = [&](Target& target) { return tunings.tune_one(target); };
+
   const auto before = [&](std::deque<Target>& targets) {
     std::error_code ignored;
     const std::filesystem::path& database = targets.front().outputs.database;
