@@ -92,7 +92,7 @@ class NvmlTest : public testing::Test {
 };
 
 TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
-  const auto nvml = worker::Nvml::find(functions(), kCard);
+  const auto nvml = worker::find_nvml(functions(), kCard);
   ASSERT_NE(nvml, nullptr);
   const worker::Conditions now = nvml->conditions();
   EXPECT_EQ(now.clock_mhz, 1980);
@@ -105,18 +105,18 @@ TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
 }
 
 TEST_F(NvmlTest, IsAbsentWithoutLibraryOrDevice) {
-  EXPECT_EQ(worker::Nvml::find(worker::NvmlFunctions(), kCard), nullptr);
-  EXPECT_EQ(worker::Nvml::find(functions(), kStranger), nullptr);
+  EXPECT_EQ(worker::find_nvml(worker::NvmlFunctions(), kCard), nullptr);
+  EXPECT_EQ(worker::find_nvml(functions(), kStranger), nullptr);
   worker::NvmlFunctions broken = functions();
   broken.init = [] { return 9; };
-  EXPECT_EQ(worker::Nvml::find(broken, kCard), nullptr);
+  EXPECT_EQ(worker::find_nvml(broken, kCard), nullptr);
 }
 
 TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
   worker::NvmlFunctions old = functions();
   old.energy = nullptr;
   old.throttle_reasons = nullptr;
-  const auto nvml = worker::Nvml::find(old, kCard);
+  const auto nvml = worker::find_nvml(old, kCard);
   EXPECT_FALSE(nvml->joules());
   EXPECT_FALSE(nvml->conditions().throttle);
   EXPECT_TRUE(nvml->conditions().clock_mhz);
@@ -126,7 +126,7 @@ TEST_F(NvmlTest, LeavesOutWhatItIsNotTold) {
 }
 
 TEST_F(NvmlTest, PowerIsThatOfTheMomentWhereItIsTold) {
-  const auto nvml = worker::Nvml::find(functions(), kCard);
+  const auto nvml = worker::find_nvml(functions(), kCard);
   auto& field = fake.fields[worker::NvmlField::kInstantPower];
   field = milliwatts(worker::NvmlField::kUnsigned, 0xffff'ffff'0000'0000 | 121'250);  // above it, what was there before
   EXPECT_EQ(nvml->conditions().power_w, 121.25);
@@ -143,7 +143,7 @@ TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
   fake.split = 1;
   fake.fields[worker::NvmlField::kInstantPower] = milliwatts(worker::NvmlField::kUnsigned, 121'250);
   for (const worker::Uuid& uuid : {kInstance, kCard}) {
-    const auto nvml = worker::Nvml::find(functions(), uuid);
+    const auto nvml = worker::find_nvml(functions(), uuid);
     ASSERT_NE(nvml, nullptr);
     EXPECT_EQ(nvml->conditions().clock_mhz, 1980);
     EXPECT_EQ(nvml->conditions().temperature_c, 61);
@@ -157,7 +157,7 @@ TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
 TEST_F(NvmlTest, IsAbsentForAnInstanceOfAnUnknownCard) {
   worker::NvmlFunctions old = functions();
   old.card_of = nullptr;
-  EXPECT_EQ(worker::Nvml::find(old, kInstance), nullptr);
+  EXPECT_EQ(worker::find_nvml(old, kInstance), nullptr);
 }
 
 TEST_F(NvmlTest, UuidsAreWrittenAsTheLibraryWritesThem) {
@@ -267,7 +267,7 @@ TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
 
 TEST(RocmSmi, TellsWhatTheLibraryTells) {
   ASSERT_NE(::dlopen(TUNE_FAKE_LIBRARIES "/librocm_smi64.so.7", RTLD_NOW), nullptr);
-  const auto monitor = worker::RocmSmi::find("GPU-30313233-3435-3637-3839-616263646566");
+  const auto monitor = worker::find_rocm_smi("GPU-30313233-3435-3637-3839-616263646566");
   ASSERT_NE(monitor, nullptr);
   const worker::Conditions now = monitor->conditions();
   EXPECT_EQ(now.clock_mhz, 1980);
@@ -277,13 +277,13 @@ TEST(RocmSmi, TellsWhatTheLibraryTells) {
   EXPECT_FALSE(now.throttle);
   EXPECT_DOUBLE_EQ(monitor->joules().value(), 30.5);
   EXPECT_EQ(monitor->power_limit_w(), 700);
-  EXPECT_EQ(worker::RocmSmi::find("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
+  EXPECT_EQ(worker::find_rocm_smi("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
 }
 
 TEST(AmdSmi, TellsWhatTheLibraryTells) {
   const std::string card = "GPU-30313233-3435-3637-3839-616263646566";
   ASSERT_NE(::dlopen(TUNE_FAKE_AMD_SMI "/libamd_smi.so.26", RTLD_NOW), nullptr);
-  const auto monitor = worker::AmdSmi::find(card);
+  const auto monitor = worker::find_amd_smi(card);
   ASSERT_NE(monitor, nullptr);
   const worker::Conditions now = monitor->conditions();
   EXPECT_EQ(now.clock_mhz, 1980);
@@ -293,8 +293,8 @@ TEST(AmdSmi, TellsWhatTheLibraryTells) {
   EXPECT_FALSE(now.throttle);
   EXPECT_DOUBLE_EQ(monitor->joules().value(), 30.5);
   EXPECT_EQ(monitor->power_limit_w(), 700);
-  EXPECT_EQ(worker::AmdSmi::find("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
-  const auto other = worker::AmdSmi::find("GPU-30303030-3030-3030-6665-646362613938");
+  EXPECT_EQ(worker::find_amd_smi("GPU-00000000-0000-0000-0000-000000000000"), nullptr) << "another device";
+  const auto other = worker::find_amd_smi("GPU-30303030-3030-3030-6665-646362613938");
   ASSERT_NE(other, nullptr);
   EXPECT_FALSE(other->conditions().clock_mhz || other->conditions().power_w || other->joules()) << "it tells nothing";
 }

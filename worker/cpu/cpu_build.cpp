@@ -16,7 +16,6 @@
 #include "backend.h"
 #include "capabilities.h"
 #include "compiler/compiler_output.h"
-#include "compiler/dependencies.h"
 #include "cpu/cpu_shim.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"

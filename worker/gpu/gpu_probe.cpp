@@ -78,11 +78,11 @@ constexpr double kBandwidthMargin = 1.1;
 std::unique_ptr<Monitor> open_monitor(const GpuHandle& device) {
   if (gpu::kBackend == Backend::hip) {
     const std::string id = uuid_text("GPU", device.uuid());
-    if (auto monitor = AmdSmi::find(id)) return monitor;
-    if (auto monitor = RocmSmi::find(id)) return monitor;
+    if (auto monitor = find_amd_smi(id)) return monitor;
+    if (auto monitor = find_rocm_smi(id)) return monitor;
   }
   // Under a HIP that runs on CUDA, the device is NVIDIA's.
-  return Nvml::find(NvmlFunctions::open(), device.uuid());
+  return find_nvml(NvmlFunctions::open(), device.uuid());
 }
 
 wire::Hello probe_gpu(Backend backend) {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "backend.h"
-#include "compiler/dependencies.h"
+#include "compiler/compiler_output.h"
 #include "host/core_settings.h"
 #include "model/values/error.h"
 #include "platform/store/store.h"

@@ -21,6 +21,7 @@ std::optional<double> instant_power_w(const NvmlFunctions& functions, NvmlFuncti
   NvmlField field;
   field.id = NvmlField::kInstantPower;
   if (functions.fields == nullptr || functions.fields(device, 1, &field) != 0 || field.status != 0) return std::nullopt;
+
   switch (field.type) {
     case NvmlField::kUnsigned:
       return 1e-3 * field.narrow;
@@ -36,6 +37,42 @@ bool is_split(const NvmlFunctions& functions, NvmlFunctions::Device card) {
   unsigned current = 0, pending = 0;
   return functions.mig_mode != nullptr && functions.mig_mode(card, &current, &pending) == 0 && current != 0;
 }
+
+/// See find_nvml().
+class Nvml final : public Monitor {
+ public:
+  Nvml(const NvmlFunctions& functions, NvmlFunctions::Device device) : functions_(functions), device_(device) {}
+
+  Conditions conditions() const override {
+    using F = NvmlFunctions;
+    Conditions now;
+    now.clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kSmClock);
+    now.memory_clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kMemoryClock);
+    now.power_w = instant_power_w(functions_, device_);
+    if (!now.power_w) now.power_w = read<unsigned>(1e-3, functions_.power, device_);
+    now.temperature_c = read<unsigned>(1, functions_.temperature, device_, F::kGpuSensor);
+    unsigned long long bits = 0;
+    if (functions_.throttle_reasons != nullptr && functions_.throttle_reasons(device_, &bits) == 0)
+      now.throttle = bits & Throttle::all;
+    return now;
+  }
+
+  std::optional<double> joules() const override { return read<unsigned long long>(1e-3, functions_.energy, device_); }
+  std::optional<double> power_limit_w() const override { return read<unsigned>(1e-3, functions_.power_limit, device_); }
+
+  std::vector<int> processes() const override {
+    std::array<NvmlProcess, 256> found;
+    auto count = static_cast<unsigned>(found.size());
+    if (functions_.processes == nullptr || functions_.processes(device_, &count, found.data()) != 0) return {};
+    std::vector<int> pids;
+    for (unsigned i = 0; i < count; ++i) pids.push_back(static_cast<int>(found[i].pid));
+    return pids;
+  }
+
+ private:
+  NvmlFunctions functions_;
+  NvmlFunctions::Device device_;
+};
 
 }  // namespace
 
@@ -61,7 +98,7 @@ NvmlFunctions NvmlFunctions::open() {
   return functions;
 }
 
-std::unique_ptr<Nvml> Nvml::find(NvmlFunctions functions, const Uuid& uuid) {
+std::unique_ptr<Monitor> find_nvml(NvmlFunctions functions, const Uuid& uuid) {
   NvmlFunctions::Device device = nullptr;
   if (functions.init == nullptr || functions.device_by_uuid == nullptr || functions.init() != 0) return nullptr;
   const auto is_known = [&](const char* prefix) {
@@ -77,34 +114,7 @@ std::unique_ptr<Nvml> Nvml::find(NvmlFunctions functions, const Uuid& uuid) {
     functions.power_limit = nullptr;
     functions.energy = nullptr;
   }
-  return std::unique_ptr<Nvml>(new Nvml(functions, device));
-}
-
-Conditions Nvml::conditions() const {
-  using F = NvmlFunctions;
-  Conditions now;
-  now.clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kSmClock);
-  now.memory_clock_mhz = read<unsigned>(1, functions_.clock, device_, F::kMemoryClock);
-  now.power_w = instant_power_w(functions_, device_);
-  if (!now.power_w) now.power_w = read<unsigned>(1e-3, functions_.power, device_);
-  now.temperature_c = read<unsigned>(1, functions_.temperature, device_, F::kGpuSensor);
-  unsigned long long bits = 0;
-  if (functions_.throttle_reasons != nullptr && functions_.throttle_reasons(device_, &bits) == 0)
-    now.throttle = bits & Throttle::all;
-  return now;
-}
-
-std::optional<double> Nvml::joules() const { return read<unsigned long long>(1e-3, functions_.energy, device_); }
-
-std::optional<double> Nvml::power_limit_w() const { return read<unsigned>(1e-3, functions_.power_limit, device_); }
-
-std::vector<int> Nvml::processes() const {
-  std::array<NvmlProcess, 256> found;
-  auto count = static_cast<unsigned>(found.size());
-  if (functions_.processes == nullptr || functions_.processes(device_, &count, found.data()) != 0) return {};
-  std::vector<int> pids;
-  for (unsigned i = 0; i < count; ++i) pids.push_back(static_cast<int>(found[i].pid));
-  return pids;
+  return std::make_unique<Nvml>(functions, device);
 }
 
 }  // namespace tune::worker

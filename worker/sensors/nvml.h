@@ -53,21 +53,7 @@ struct NvmlFunctions {
 
 /// The gauges of one NVIDIA device. Of an instance of a card that is split up (MIG), clocks, heat and throttling are
 /// the card's, and power and energy are unknown: the card's are of its other instances too.
-class Nvml final : public Monitor {
- public:
-  /// Null if the library is absent or does not know the device.
-  static std::unique_ptr<Nvml> find(NvmlFunctions functions, const Uuid& uuid);
-
-  Conditions conditions() const override;
-  std::optional<double> joules() const override;
-  std::optional<double> power_limit_w() const override;
-  std::vector<int> processes() const override;
-
- private:
-  Nvml(const NvmlFunctions& functions, NvmlFunctions::Device device) : functions_(functions), device_(device) {}
-
-  NvmlFunctions functions_;
-  NvmlFunctions::Device device_;
-};
+/// Null if the library is absent or does not know the device.
+std::unique_ptr<Monitor> find_nvml(NvmlFunctions functions, const Uuid& uuid);
 
 }  // namespace tune::worker
