@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "exec/process/runner.h"
 #include "model/values/error.h"
 #include "platform/store/store_care.h"
 
@@ -127,7 +128,7 @@ void Builder::start_queued() {
 bool Builder::handle(const platform::ProcessHost::Event& event) {
   const auto* line = std::get_if<platform::ProcessHost::Line>(&event);
   const auto* ended = std::get_if<platform::ProcessHost::Ended>(&event);
-  const auto found = running_.find(line ? line->id : ended ? ended->id : 0);
+  const auto found = running_.find(process_of(event));
   if (found == running_.end()) return false;
   if (line) found->second.process->handle(*line);
   if (ended) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "exec/process/runner.h"
+
 namespace tune::exec {
 
 DeviceQueue::DeviceQueue(MeasureDevice& device, Rules rules)
@@ -163,7 +165,7 @@ void DeviceQueue::end_turn() {
 bool DeviceQueue::handle(const platform::ProcessHost::Event& event) {
   const auto* line = std::get_if<platform::ProcessHost::Line>(&event);
   const auto* end = std::get_if<platform::ProcessHost::Ended>(&event);
-  const platform::ProcessHost::Id id = line ? line->id : end ? end->id : 0;
+  const platform::ProcessHost::Id id = process_of(event);
   const auto slot = std::ranges::find_if(slots_, [id](const Slot& s) { return s.process->id() == id; });
   if (slot == slots_.end()) return false;
   if (line) {

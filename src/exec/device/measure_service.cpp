@@ -38,9 +38,7 @@ MeasureService::~MeasureService() {
 void MeasureService::claim_clocks() {
   for (MeasureDevice& device : devices_)
     while (!device.claim_clocks())
-      if (const auto event = wait(now() + kClocksPoll))
-        if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-          throw Interrupted{interrupted->signal};
+      if (const auto event = wait(now() + kClocksPoll)) heed(*event);
 }
 
 void MeasureService::finish_builds() {
@@ -48,8 +46,7 @@ void MeasureService::finish_builds() {
   builder.start_queued();
   while (builder.running() > 0 || reference_.is_being_made()) {
     const auto event = pool_->host().wait(std::nullopt);
-    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
+    heed(*event);
     handle(*event);
     builder.start_queued();
   }
@@ -70,10 +67,8 @@ std::optional<platform::ProcessHost::Event> MeasureService::wait(
 
 bool MeasureService::handle(const platform::ProcessHost::Event& event) {
   if (builds_.builder().handle(event)) return true;
-  const auto* line = std::get_if<platform::ProcessHost::Line>(&event);
-  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&event);
-  const platform::ProcessHost::Id id = line ? line->id : ended ? ended->id : 0;
-  return std::ranges::any_of(devices_, [&](const MeasureDevice& device) { return device.is_holder(id); }) ||
+  return std::ranges::any_of(devices_,
+                             [&](const MeasureDevice& device) { return device.is_holder(process_of(event)); }) ||
          reference_.handle(event);
 }
 

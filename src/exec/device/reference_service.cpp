@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "exec/process/runner.h"
 #include "exec/request/spec_launches.h"
 #include "model/values/error.h"
 
@@ -82,7 +83,7 @@ bool ReferenceService::stays_on_device() const {
 bool ReferenceService::handle(const platform::ProcessHost::Event& event) {
   const auto* line = std::get_if<platform::ProcessHost::Line>(&event);
   const auto* ended = std::get_if<platform::ProcessHost::Ended>(&event);
-  if (process_ == nullptr || process_->id() != (line ? line->id : ended ? ended->id : 0)) return false;
+  if (process_ == nullptr || process_->id() != process_of(event)) return false;
   if (line) process_->handle(*line);
   if (ended) process_->handle(*ended);
   // Where it does not stay, its end is waited for: the device may admit one process alone.

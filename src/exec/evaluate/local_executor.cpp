@@ -44,8 +44,7 @@ std::optional<Usage> LocalExecutor::usage() { return runner_ ? std::optional(run
 
 void LocalExecutor::look_after_processes() {
   while (const auto event = service_.wait(service_.now() + kShortest)) {
-    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
+    heed(*event);
     service_.handle(*event);
   }
 }

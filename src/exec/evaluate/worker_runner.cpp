@@ -107,8 +107,7 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     const auto event = service_->wait(until);
     if (!event && service_->now() >= until) return std::nullopt;
     if (!event || service_->handle(*event)) continue;
-    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
+    heed(*event);
     std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(*event); });
   }
 }

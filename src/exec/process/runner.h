@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "model/trial.h"
+#include "platform/process/process.h"
 
 namespace tune::exec {
 
@@ -10,6 +11,19 @@ namespace tune::exec {
 struct Interrupted {
   int signal = 0;
 };
+
+/// Throws Interrupted if the event says so.
+inline void heed(const platform::ProcessHost::Event& event) {
+  if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&event))
+    throw Interrupted{interrupted->signal};
+}
+
+/// The process that the event is about; 0: it is about none.
+inline platform::ProcessHost::Id process_of(const platform::ProcessHost::Event& event) {
+  if (const auto* line = std::get_if<platform::ProcessHost::Line>(&event)) return line->id;
+  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&event);
+  return ended != nullptr ? ended->id : 0;
+}
 
 /// Tries specs, several at a time, and returns their trials in any order. Implemented by worker processes, recorded
 /// runs and fakes in tests.

@@ -5,12 +5,17 @@
 #include <algorithm>
 
 namespace tune::exec {
+namespace {
 
+/// About how many seconds of the sweep went into opening GPUs: their driver opens them for one process after the other,
+/// and nothing is timed meanwhile. 0 unless each spec has its own process.
 double opening_seconds(const Usage& usage) {
   if (usage.opening_at_once == 0) return 0;
   const double opening = (usage.stages.of(Stage::start) + usage.stages.of(Stage::load)) / usage.opening_at_once;
   return std::clamp(usage.sweep_seconds - usage.stages.of(Stage::measure) / usage.devices, 0.0, opening);
 }
+
+}  // namespace
 
 std::string to_text(const Usage& usage) {
   const double opening = opening_seconds(usage);

@@ -30,10 +30,6 @@ struct Usage {
   int opening_at_once = 0;    ///< processes that open a GPU at a time; 0 unless each spec has its own process
 };
 
-/// About how many seconds of the sweep went into opening GPUs: their driver opens them for one process after the other,
-/// and nothing is timed meanwhile. 0 unless each spec has its own process.
-double opening_seconds(const Usage& usage);
-
 /// One line for a person. If most of a sweep went into opening GPUs, it says what would save that time.
 std::string to_text(const Usage& usage);
 

@@ -18,9 +18,7 @@ SpotChecks& WorkerPool::spot_checks(std::uint64_t seed) {
 }
 
 void WorkerPool::heed_signals() {
-  while (const auto event = host_->wait(launcher_.now()))
-    if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-      throw Interrupted{interrupted->signal};
+  while (const auto event = host_->wait(launcher_.now())) heed(*event);
 }
 
 bool WorkerPool::runs(const WorkerProcess& process) const {
