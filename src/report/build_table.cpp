@@ -112,6 +112,22 @@ std::size_t longest_name(const Space& space, const std::vector<std::string>& nam
   return longest;
 }
 
+/// What a build on a GPU tells, on one line: `42 registers, 0 spills, 2304 bytes shared, occupancy 62 %`, or, where
+/// that does not fit into `room` columns, as much of it as does. Empty if it tells nothing.
+std::string build_figures(const BuildRow& row, std::size_t room = std::string::npos) {
+  const auto registers = figure(row, "registers"), share = figure(row, kOccupancy);
+  if (!registers) return "";
+  const double shared = figure(row, "shared").value_or(0) + figure(row, kDynamic).value_or(0);
+  std::string text = fmt::format("{:.0f} registers", *registers);
+  std::vector<std::string> others = {fmt::format("{:.0f} spills", figure(row, "spills").value_or(0)),
+                                     fmt::format("{:.0f} bytes shared", shared)};
+  if (share) others.push_back(fmt::format("occupancy {:.0f} %", 100 * *share));
+  if (text.size() > room) return "";
+  for (const std::string& other : others)
+    if (text.size() + other.size() + 2 <= room) text += ", " + other;
+  return text;
+}
+
 }  // namespace
 
 std::string list_name(const Spec& spec, const ListLook& look) {
@@ -139,20 +155,6 @@ std::vector<GridColumn> build_columns(std::span<const BuildRow> rows, const List
   std::vector<FittedColumn> columns = all_columns(valid, look, false);
   if (room > 0 && width_of_table(columns) > room && !look.varying.empty()) columns = all_columns(valid, look, true);
   return fitted(std::move(columns), room);
-}
-
-std::string build_figures(const BuildRow& row, std::size_t room) {
-  const auto registers = figure(row, "registers"), share = figure(row, kOccupancy);
-  if (!registers) return "";
-  const double shared = figure(row, "shared").value_or(0) + figure(row, kDynamic).value_or(0);
-  std::string text = fmt::format("{:.0f} registers", *registers);
-  std::vector<std::string> others = {fmt::format("{:.0f} spills", figure(row, "spills").value_or(0)),
-                                     fmt::format("{:.0f} bytes shared", shared)};
-  if (share) others.push_back(fmt::format("occupancy {:.0f} %", 100 * *share));
-  if (text.size() > room) return "";
-  for (const std::string& other : others)
-    if (text.size() + other.size() + 2 <= room) text += ", " + other;
-  return text;
 }
 
 std::string build_csv(const std::string& name, std::span<const std::string> params, std::span<const BuildRow> rows,

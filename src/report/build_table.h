@@ -38,10 +38,6 @@ std::string constants_text(const Spec& spec, const ListLook& look);
 /// above them is cut, columns go (dynamic, shared, stack, code, spills, occupancy, registers), and the names are cut.
 std::vector<GridColumn> build_columns(std::span<const BuildRow> rows, const ListLook& look);
 
-/// What a build on a GPU tells, on one line: `42 registers, 0 spills, 2304 bytes shared, occupancy 62 %`, or, where
-/// that does not fit into `room` columns, as much of it as does. Empty if it tells nothing.
-std::string build_figures(const BuildRow& row, std::size_t room = std::string::npos);
-
 /// The table as CSV, with a row for every spec and one for each of `pruned` with its reason: mesh_idx, name, status
 /// (built, failed, pruned, pruned after build), the parameters `params`, the figures (the occupancy from 0 to 1),
 /// stage, cause, reason.

@@ -16,16 +16,6 @@
 
 namespace tune::results {
 namespace fs = std::filesystem;
-namespace {
-
-bool is_parameter(const Space& space, const std::string& name) {
-  return std::ranges::any_of(space.mappings(), [&](const Space::Mapping& mapping) {
-    return std::ranges::find(mapping.parameters, name, &Parameter::name) != mapping.parameters.end();
-  });
-}
-
-}  // namespace
-
 Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective,
                  const TuningOutcome& outcome)
     : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), outcome_(&outcome) {
@@ -181,11 +171,11 @@ std::vector<report::Column> Results::columns() const {
   for (const std::string& name : measured)
     if (!taken.contains(name)) columns.push_back(report::measured_column(name));
   // A program may report what its row has already, such as its parameters.
-  std::set<std::string> titles;
+  const std::vector<std::string> parameters = parameter_names(plan.space);
+  std::set<std::string> titles(parameters.begin(), parameters.end());
   for (report::Column& column : columns) {
     column.objective = is_objective(column);
-    if (report::is_fixed_column(column.name) || is_parameter(plan.space, column.name) || titles.contains(column.name))
-      column.name += " (reported)";
+    if (report::is_fixed_column(column.name) || titles.contains(column.name)) column.name += " (reported)";
     titles.insert(column.name);
   }
   return columns;

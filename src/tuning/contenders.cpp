@@ -43,6 +43,21 @@ double turn_seconds(const Trial& trial, int launches, double least) {
   return std::max({trial.measure_seconds * part, timing.median, least});
 }
 
+/// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
+/// a launch can only make it longer.
+std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials) {
+    Merit& merit = merits.emplace_back();
+    if (!trial.measurement()) continue;
+    Measurement least = *trial.measurement();
+    const bool by_median = least.timing.typical() == least.timing.median;
+    if (const double low = least.timing.ci_low; low > 0 && by_median && objective.by_time()) least.timing.chosen = low;
+    merit = objective.merit(trial.spec, least);
+  }
+  return merits;
+}
+
 }  // namespace
 
 std::vector<exec::Contender> Contenders::all() const {
@@ -57,19 +72,6 @@ double finals_margin(const Plan& plan, const Objective& objective, std::span<con
     return trial.measurement() && trial.measurement()->timing.median < kLongKernel;
   });
   return is_steady && all_are_long ? kNarrowMargin : kWideMargin;
-}
-
-std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective) {
-  std::vector<Merit> merits;
-  for (const Trial& trial : trials) {
-    Merit& merit = merits.emplace_back();
-    if (!trial.measurement()) continue;
-    Measurement least = *trial.measurement();
-    const bool by_median = least.timing.typical() == least.timing.median;
-    if (const double low = least.timing.ci_low; low > 0 && by_median && objective.by_time()) least.timing.chosen = low;
-    merit = objective.merit(trial.spec, least);
-  }
-  return merits;
 }
 
 std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,

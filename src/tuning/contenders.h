@@ -18,10 +18,6 @@ inline constexpr int kMostFinalists = 24;
 /// much. It is 0.05 for kernels of 1 ms and more on a GPU that is timed in bursts, and 0.15 otherwise.
 double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials);
 
-/// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
-/// a launch can only make it longer.
-std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective);
-
 /// The contenders of the finals, the most important first.
 struct Contenders {
   std::vector<exec::Contender> specs, baselines;

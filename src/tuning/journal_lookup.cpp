@@ -38,16 +38,10 @@ std::string text_of_dates(const std::set<std::string>& dates) {
   return "by runs from " + minute_of(first) + " to " + minute_of(last);
 }
 
-}  // namespace
-
-bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines) {
-  const FailureFacts& facts = failure.facts;
-  if (facts.not_tried) return true;
-  if (facts.limit_seconds > 0)
-    return facts.limit_seconds < (failure.stage == Stage::build ? deadlines.build : deadlines.run).count();
-  return !repeated && facts.machine_suspected;
-}
-
+/// What the journal knows of a spec, if it is also valid for a run with these rules; nullopt if the spec must be tried.
+/// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not
+/// valid if this run stops no spec early. A time from a shared process is not valid if each spec of this run has its
+/// own process. `prune_after_build` is evaluated again.
 std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::RequestFactory& requests,
                             const Objective& objective, const LookupRules& rules) {
   const std::string id = requests.trial_id(spec);
@@ -72,17 +66,29 @@ std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal,
   return trial;
 }
 
+/// The failure of a spec that was running when two earlier runs ended, see Journal::ends_of; nullopt if the
+/// spec must be tried.
+std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
+                                 const exec::RequestFactory& requests, const LookupRules& rules) {
+  if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
+  return Trial{spec, run_ended_while_it_ran()};
+}
+
+}  // namespace
+
+bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines) {
+  const FailureFacts& facts = failure.facts;
+  if (facts.not_tried) return true;
+  if (facts.limit_seconds > 0)
+    return facts.limit_seconds < (failure.stage == Stage::build ? deadlines.build : deadlines.run).count();
+  return !repeated && facts.machine_suspected;
+}
+
 Failure run_ended_while_it_ran() {
   return {Stage::measure,
           Cause::crashed,
           "the run ended while this spec ran\nThat happened in two runs, so the spec is taken for the cause.",
           {}};
-}
-
-std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
-                                 const exec::RequestFactory& requests, const LookupRules& rules) {
-  if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
-  return Trial{spec, run_ended_while_it_ran()};
 }
 
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes) {

@@ -29,20 +29,8 @@ inline constexpr int kMostEnds = 2;
 /// lapse.
 bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines);
 
-/// What the journal knows of a spec, if it is also valid for a run with these rules; nullopt if the spec must be tried.
-/// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not
-/// valid if this run stops no spec early. A time from a shared process is not valid if each spec of this run has its
-/// own process. `prune_after_build` is evaluated again.
-std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::RequestFactory& requests,
-                            const Objective& objective, const LookupRules& rules);
-
 /// The failure that is recorded for a spec whose outcome never came, because the runs ended.
 Failure run_ended_while_it_ran();
-
-/// Returns that failure for a spec that was running when two earlier runs ended, see Journal::ends_of; nullopt if the
-/// spec must be tried.
-std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
-                                 const exec::RequestFactory& requests, const LookupRules& rules);
 
 /// Notes how many recorded times are from another device than the run's first, which has this id. The identity of a
 /// trial does not distinguish cards of one model.

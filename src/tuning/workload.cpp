@@ -62,12 +62,6 @@ std::string kind_of_gemm(const Gemm* gemm) {
   return kind_text(shape);
 }
 
-bool has_parameter(const Space& space, const std::string& name) {
-  return std::ranges::any_of(space.mappings(), [&](const Space::Mapping& mapping) {
-    return std::ranges::find(mapping.parameters, name, &Parameter::name) != mapping.parameters.end();
-  });
-}
-
 struct LeftOut {
   std::int64_t shapes = 0;
   double calls = 0;
@@ -155,11 +149,13 @@ Spec without_shape(Spec spec, const config::Shape& shape) {
 }
 
 std::vector<Spec> specs_among(const Grid& grid, std::span<const Spec> wanted, const config::Shape& shape) {
+  const std::vector<std::string> names = parameter_names(grid.plan->space);
   std::vector<Spec> specs;
   for (const Spec& spec : wanted) {
     Spec whole{-1, spec.params};
     std::ranges::copy(shape.settings, std::back_inserter(whole.params));
-    std::erase_if(whole.params, [&](const Setting& setting) { return !has_parameter(grid.plan->space, setting.name); });
+    std::erase_if(whole.params,
+                  [&](const Setting& setting) { return std::ranges::find(names, setting.name) == names.end(); });
     const auto point = grid.plan->space.point(whole);
     if (point && grid.specs.contains(*point)) specs.push_back(grid.plan->space.spec(*point));
   }

@@ -9,6 +9,7 @@
 #include "model/settings.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
+#include "report/csv.h"
 #include "wire/json.h"
 
 namespace tune::commands {
@@ -65,16 +66,9 @@ ordered_json configuration_json(const database::Configuration& configuration) {
   return {{"params", params}, {"artifact", configuration.artifact_hash}, {"store_path", configuration.store_path}};
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted;
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return '"' + quoted + '"';
-}
-
 std::string csv_row(const std::vector<std::string>& cells) {
   std::string row;
-  for (const std::string& cell : cells) row += (row.empty() ? "" : ",") + csv_cell(cell);
+  for (const std::string& cell : cells) row += (row.empty() ? "" : ",") + report::quoted(cell);
   return row + '\n';
 }
 

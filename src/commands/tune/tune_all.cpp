@@ -265,7 +265,6 @@ class Tunings {
 ExitCode tune_all(const TuneOptions& options) {
   Tunings tunings(options);
   const auto tune_one = [&](Target& target) { return tunings.tune_one(target); };
-
   const auto before = [&](std::deque<Target>& targets) {
     std::error_code ignored;
     const std::filesystem::path& database = targets.front().outputs.database;
