@@ -1,6 +1,6 @@
 #pragma once
-// The vendor's GEMM library under names of our own, as gpu_library.h has the driver: types, constants, and the functions
-// that are looked up at run time. The two interfaces differ in names and numbers alone.
+// The vendor's GEMM library under names of our own, as gpu_library.h has the driver: types, constants, and the
+// functions that are looked up at run time. The two interfaces differ in names and numbers alone.
 #include <optional>
 #include <string>
 #include <vector>

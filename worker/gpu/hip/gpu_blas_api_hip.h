@@ -1,8 +1,8 @@
 #pragma once
-// AMD's hipBLASLt; gpu_blas_library.h says what for. Its headers need not be installed (Debian 12 has none), so the part
-// that is used is declared here, after hipblaslt/hipblaslt.h of ROCm/hipBLASLt, hipblas-common.h of ROCm/hipBLAS-common
-// and hip/library_types.h of ROCm/hip. All of it is the same from hipBLASLt 0.10 (ROCm 6.3) to 1.2 (ROCm 7.2). Before
-// 0.6 (ROCm 6.0) the types had other numbers, before 0.10 there was no OCP fp8.
+// AMD's hipBLASLt; gpu_blas_library.h says what for. Its headers need not be installed (Debian 12 has none), so the
+// part that is used is declared here, after hipblaslt/hipblaslt.h of ROCm/hipBLASLt, hipblas-common.h of
+// ROCm/hipBLAS-common and hip/library_types.h of ROCm/hip. All of it is the same from hipBLASLt 0.10 (ROCm 6.3) to 1.2
+// (ROCm 7.2). Before 0.6 (ROCm 6.0) the types had other numbers, before 0.10 there was no OCP fp8.
 
 #include <array>
 #include <cstddef>
