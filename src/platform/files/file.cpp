@@ -126,11 +126,13 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
   if (regular && static_cast<std::uintmax_t>(status.st_size) > most) fail_as_too_long(path, most);
   std::string text;
   // Files under /proc have no size.
-  std::size_t room = regular && status.st_size > 0 ? static_cast<std::size_t>(status.st_size) + 1 : kChunk;
-  for (ssize_t count = 1; count != 0; room = kChunk) {
+  const std::size_t size = regular ? static_cast<std::size_t>(status.st_size) : 0;
+  std::size_t room = size > 0 ? size + 1 : kChunk;
+  for (bool ended = false; !ended; room = kChunk) {
     const bool waited_in_vain = !regular && !ready(file.get(), patience);
     const std::size_t before = text.size();
     text.resize(before + room);
+    ssize_t count = 0;
     do count = ::read(file.get(), text.data() + before, room);
     while (count < 0 && errno == EINTR);
     // While a program has a pipe open to write into it, however slowly, this is EAGAIN.
@@ -139,6 +141,7 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
       fail_to_read(path, "no program has opened this pipe to write into it; give a regular file, or start its writer");
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (text.size() > most) fail_as_too_long(path, most);
+    ended = count == 0 || (size > 0 && text.size() == size);  // there was room for more
   }
   return text;
 }
