@@ -134,6 +134,26 @@ void gemm_of_b_that_begins(const float* a, const float* b, float* c, int m, int 
   gemm_by_columns(a, b, c, m, n, k, std::vector(b, b + 8));
 }
 
+std::map<void*, std::size_t> taken;  ///< memory of the card, with its bytes
+
+/// These compute C and change a bit elsewhere.
+void gemm_into_a(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm(a, b, c, m, n, k);
+  *reinterpret_cast<unsigned char*>(const_cast<float*>(a)) ^= 1;
+}
+void change_bit_of_all_with(std::size_t bytes) {
+  for (const auto& [memory, size] : taken)
+    if (size == bytes) *static_cast<unsigned char*>(memory) ^= 1;
+}
+void gemm_into_original_of_a(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm(a, b, c, m, n, k);
+  change_bit_of_all_with(sizeof(float) * static_cast<std::size_t>(m * k));
+}
+void gemm_into_reference(const float* a, const float* b, float* c, int m, int n, int k) {
+  gemm(a, b, c, m, n, k);
+  change_bit_of_all_with(sizeof(double) * static_cast<std::size_t>(m * n + m + n + 1));  // with its norms
+}
+
 float silu(float x) { return x / (1 + std::exp(-x)); }
 
 /// An element is what `finish` makes of one of the product, of the one n columns further on and of the residual's.
@@ -199,8 +219,8 @@ void multiply_groups(const float* a, const float* b, float* c, int m, int n, int
 constexpr auto gemm_grouped = multiply_groups<1>, gemm_grouped_in_tiles = multiply_groups<8>;
 
 /// FAKE_LARGE: it takes as long as that of a large reference, after which a device that idles is asleep.
-void digest(const Bits* words, Bits count, Bits* total) {
-  tune_digest(words, count, total);
+void digest(const Bits* words, Bits begin, Bits count, Bits* total) {
+  tune_digest(words, begin, count, total);
   if (!Card::variable("FAKE_LARGE").empty()) std::this_thread::sleep_for(std::chrono::milliseconds(4));
 }
 
@@ -223,6 +243,7 @@ Kernel kernel(const char* name, void (*function)(Parameters...)) {
 
 #define FAKE_KERNEL(function) kernel(#function, function)
 std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),
+                               FAKE_KERNEL(tune_copy_rotated),
                                FAKE_KERNEL(tune_first_difference),
                                FAKE_KERNEL(tune_padding),
                                FAKE_KERNEL(tune_compare),
@@ -241,6 +262,9 @@ std::vector<Kernel> kernels = {FAKE_KERNEL(tune_fill),
                                FAKE_KERNEL(gemm_of_first_b),
                                FAKE_KERNEL(gemm_of_b_at),
                                FAKE_KERNEL(gemm_of_b_that_begins),
+                               FAKE_KERNEL(gemm_into_a),
+                               FAKE_KERNEL(gemm_into_original_of_a),
+                               FAKE_KERNEL(gemm_into_reference),
                                FAKE_KERNEL(gemm_silu),
                                FAKE_KERNEL(gemm_relu),
                                FAKE_KERNEL(gemm_silu_of_all),
@@ -332,9 +356,11 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   constexpr std::size_t kAlignment = 512;
   void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   *address = reinterpret_cast<CUdeviceptr>(memory);
+  taken[memory] = bytes;
   return memory == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 CUresult cuMemFree(CUdeviceptr address) {
+  taken.erase(memory_at(address));
   std::free(memory_at(address));
   return CUDA_SUCCESS;
 }

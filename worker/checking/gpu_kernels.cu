@@ -76,15 +76,21 @@ __device__ void for_each(const Lines& all, const Part& part) {
 
 }  // namespace
 
-extern "C" __global__ void tune_fill(Element type, Source source, Bits key, double factor, void* data, Lines lines) {
-  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, element(type, source, key, from, factor)); });
+/// A whole buffer.
+extern "C" __global__ void tune_fill(Element type, Source source, Bits key, double factor, void* data, Bits count) {
+  for (Bits i = first_index(); i < count; i += step()) write(type, data, i, element(type, source, key, i, factor));
 }
 
-/// *first = the smallest index whose element is not what tune_fill writes; left alone if there is none.
-extern "C" __global__ void tune_first_difference(Element type, Source source, Bits key, double factor, const void* data,
-                                                 Lines lines, Bits* first) {
+/// Matrices of a buffer, rotated, from an original in which they are not.
+extern "C" __global__ void tune_copy_rotated(Element type, const void* original, void* data, Lines lines) {
+  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, read(type, original, from)); });
+}
+
+/// *first = the smallest index whose element is not what tune_copy_rotated writes; left alone if there is none.
+extern "C" __global__ void tune_first_difference(Element type, const void* original, const void* data, Lines lines,
+                                                 Bits* first) {
   for_each(lines, [&](Bits at, Bits from) {
-    if (read(type, data, at) != element(type, source, key, from, factor)) atomicMin(first, at);
+    if (read(type, data, at) != read(type, original, from)) atomicMin(first, at);
   });
 }
 
@@ -116,13 +122,13 @@ __device__ Bits poisoned(Element type, Bits word, Bits index) {
 
 }  // namespace
 
-/// *first = the smallest index of a padding element that is not what tune_fill writes, or not poison if there is some;
-/// left alone if there is none.
-extern "C" __global__ void tune_padding(Element type, Source source, Bits key, double factor, Bits poison,
-                                        const void* data, View view, Groups groups, Bits count, Bits* first) {
+/// *first = the smallest index of a padding element that is not that of the original, or not poison if there is none
+/// (null); left alone if there is none.
+extern "C" __global__ void tune_padding(Element type, const void* original, Bits poison, const void* data, View view,
+                                        Groups groups, Bits count, Bits* first) {
   for (Bits i = first_index(); i < count; i += step()) {
     if (!is_padding(view, groups, static_cast<long long>(i))) continue;
-    const Bits before = poison ? poisoned(type, poison, i) : element(type, source, key, i, factor);
+    const Bits before = original ? read(type, original, i) : poisoned(type, poison, i);
     if (read(type, data, i) != before) atomicMin(first, i);
   }
 }
@@ -245,11 +251,11 @@ extern "C" __global__ void tune_turn_signs(Element type_a, void* a, View view_a,
   }
 }
 
-/// *total += a number that depends on every word and its place.
-extern "C" __global__ void tune_digest(const Bits* words, Bits count, Bits* total) {
+/// *total += a number that depends on every word and its place, which is counted from `begin`.
+extern "C" __global__ void tune_digest(const Bits* words, Bits begin, Bits count, Bits* total) {
   Bits own = 0;
   for (Bits i = first_index(); i < count; i += step())
-    own += tune::generator::mix(words[i] + tune::generator::kGolden * i);
+    own += tune::generator::mix(words[i] + tune::generator::kGolden * (begin + i));
   own = joined(own, sum);
   if (threadIdx.x == 0) atomicAdd(total, own);
 }

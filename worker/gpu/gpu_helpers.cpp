@@ -106,10 +106,14 @@ void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... arg
   launch(kernel, grid(lines.length, x, lines.lines, y, lines.matrices), {x, y, 1}, args...);
 }
 
-void GpuHelpers::fill(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t count) const {
+  launch_over("tune_fill", count, element(content.type), content.source, key(content), content.factor, data,
+              bits(count));
+}
+
+void GpuHelpers::copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_fill", lines, element(content.type), content.source, key(content), content.factor, data,
-              device_lines(lines));
+  launch_over("tune_copy_rotated", lines, element(type), original, data, device_lines(lines));
 }
 
 std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {
@@ -121,19 +125,16 @@ std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& se
   return static_cast<std::int64_t>(first);
 }
 
-void GpuHelpers::find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const {
+void GpuHelpers::find_difference(Type type, gpu::Address original, gpu::Address data,
+                                 const RotatedView& matrices) const {
   const Lines lines = lines_of(matrices);
-  launch_over("tune_first_difference", lines, element(content.type), content.source, key(content), content.factor, data,
-              device_lines(lines), result_.address());
+  launch_over("tune_first_difference", lines, element(type), original, data, device_lines(lines), result_.address());
 }
 
-void GpuHelpers::find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern,
-                                         gpu::Address data, const MatrixView& view, const gpu::Groups& groups,
-                                         std::int64_t count) const {
-  const Content content = before.value_or(Content{});
-  const auto poison = before ? Bits{0} : static_cast<Bits>(pattern);
-  launch_over("tune_padding", count, element(type), content.source, key(content), content.factor, poison, data,
-              device_view(view), groups, bits(count), result_.address());
+void GpuHelpers::find_padding_difference(Type type, gpu::Address original, Poison pattern, gpu::Address data,
+                                         const MatrixView& view, const gpu::Groups& groups, std::int64_t count) const {
+  launch_over("tune_padding", count, element(type), original, static_cast<Bits>(pattern), data, device_view(view),
+              groups, bits(count), result_.address());
 }
 
 void GpuHelpers::find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start,
@@ -182,11 +183,14 @@ void GpuHelpers::find_infinite(gpu::Address values, std::int64_t count) const {
   launch_over("tune_find_infinite", count, values, bits(count), result_.address());
 }
 
-std::uint64_t GpuHelpers::digest(gpu::Address data, std::size_t bytes) const {
-  Bits sum = 0;
+std::uint64_t GpuHelpers::digest(const std::vector<const DeviceMemory*>& memory) const {
+  Bits sum = 0, begin = 0;
   result_.set_bytes(0, 0, sizeof(sum));
-  const Bits words = bytes / sizeof(Bits);
-  launch_over("tune_digest", static_cast<std::int64_t>(words), data, words, result_.address());
+  for (const DeviceMemory* each : memory) {
+    const Bits words = each->bytes() / sizeof(Bits);
+    launch_over("tune_digest", static_cast<std::int64_t>(words), each->address(), begin, words, result_.address());
+    begin += words;
+  }
   result_.copy_to(bytes_of(sum));
   return sum;
 }

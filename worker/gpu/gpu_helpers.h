@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "checking/gpu_kernels.h"
 #include "checking/guarded_buffer.h"
@@ -26,15 +27,18 @@ class GpuHelpers {
  public:
   GpuHelpers(const Gpu& gpu, const std::string& code);
 
-  /// Matrices with this content, rotated; what lies between them is left as it is.
-  void fill(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// A whole buffer with this content.
+  void fill(const Content& content, gpu::Address data, std::int64_t count) const;
+  /// Matrices, rotated, from a buffer in which they are not; what lies between them is left as it is.
+  void copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const;
   /// The smallest of the indices that these find, whichever `searches` has launched; nullopt: they find nothing.
   std::optional<std::int64_t> smallest(const std::function<void()>& searches) const;
-  /// An element of such matrices that is another one.
-  void find_difference(const Content& content, gpu::Address data, const RotatedView& matrices) const;
+  /// An element of the matrices that is not what copy_rotated puts there.
+  void find_difference(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const;
   /// An element between the matrices, rows or columns of `view`, or of a row that is none of `groups`, in a buffer of
-  /// `count`, that is no longer what was there: `before`, or else poison. Precondition: matrices do not overlap.
-  void find_padding_difference(Type type, const std::optional<Content>& before, Poison pattern, gpu::Address data,
+  /// `count`, that is no longer what was there: that of the original (0: none), or else poison. Precondition: matrices
+  /// do not overlap.
+  void find_padding_difference(Type type, gpu::Address original, Poison pattern, gpu::Address data,
                                const MatrixView& view, const gpu::Groups& groups, std::int64_t count) const;
   /// A byte of memory that is no longer poison, but for the `size` bytes of a buffer, which begins at `start`.
   void find_guard_difference(gpu::Address memory, std::size_t bytes, std::size_t start, std::size_t size) const;
@@ -74,8 +78,8 @@ class GpuHelpers {
                   gpu::Address by_row, gpu::Address by_col) const;
   /// A value that is not finite.
   void find_infinite(gpu::Address values, std::int64_t count) const;
-  /// A number that depends on all of it. Precondition: `bytes` is a multiple of 8.
-  std::uint64_t digest(gpu::Address data, std::size_t bytes) const;
+  /// A number that depends on all of it. Precondition: the numbers of bytes are multiples of 8.
+  std::uint64_t digest(const std::vector<const DeviceMemory*>& memory) const;
 
   /// Keeps the device busy until `go` is set, but for at least `least` and at most `most` seconds.
   void hold(gpu::Address go, double least, double most, gpu::Address watch) const;

@@ -49,6 +49,29 @@ GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::Meas
     prepare_variation();
   }
   describe_outputs();
+  make_originals();
+  kept_digest_ = digest_of_kept();
+}
+
+void GpuMemory::make_originals() {
+  for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
+    DeviceMemory& original = originals_.emplace_back();
+    auto content = verifier_.content(i);
+    if (!content) continue;
+    if (content->list != nullptr) content->list = offsets_.as<const int>();
+    constexpr std::size_t kWord = 8;
+    original =
+        DeviceMemory(gpu_, (buffers_[i].bytes + kWord - 1) / kWord * kWord, "the original of " + buffers_[i].name);
+    helpers_.fill(*content, original.address(), verifier_.buffers()[i].count);
+  }
+}
+
+std::uint64_t GpuMemory::digest_of_kept() const {
+  std::vector<const DeviceMemory*> kept;
+  if (verifier_.has_reference()) kept.push_back(&reference_);
+  for (const DeviceMemory& original : originals_)
+    if (original.bytes() > 0) kept.push_back(&original);
+  return helpers_.digest(kept);
 }
 
 /// The memory of a buffer with its guard bands.
@@ -92,8 +115,7 @@ void GpuMemory::take_reference(const wire::MeasureRequest& request) {
   else
     take_own_reference(request);
   reference_.copy_to(std::as_writable_bytes(std::span(&largest_addend_, 1)), reference_.bytes() - sizeof(double));
-  reference_digest_ = helpers_.digest(reference_.address(), reference_.bytes());
-  if (shared && shared->digest != reference_digest_)
+  if (shared && shared->digest != helpers_.digest({&reference_}))
     throw SpecFailure(Stage::load, "the reference on the device was damaged: its digest is wrong");
 }
 
@@ -175,9 +197,10 @@ void GpuMemory::lay(Place place) {
     rotation_ = draw_rotation(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
-    const auto content = this->content(i);
-    if (!content) continue;
-    if (has_padding(i)) helpers_.fill(*content, address(buffers_[i]), whole(verifier_.buffers()[i].count));
+    if (originals_[i].bytes() == 0) continue;
+    const Buffer& buffer = verifier_.buffers()[i];
+    if (has_padding(i))
+      helpers_.copy_rotated(buffer.type, originals_[i].address(), address(buffers_[i]), whole(buffer.count));
     fill(i);
   }
 }
@@ -201,13 +224,6 @@ std::int64_t GpuMemory::below(std::int64_t count) {
   return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(count));
 }
 
-/// What the verifier says, with the list that is on the device.
-std::optional<Content> GpuMemory::content(std::size_t buffer) const {
-  std::optional<Content> content = verifier_.content(buffer);
-  if (content && content->list != nullptr) content->list = offsets_.as<const int>();
-  return content;
-}
-
 /// The matrices of a buffer as they are rotated now; all of it, if they cannot be.
 RotatedView GpuMemory::matrices(std::size_t buffer) const {
   if (const auto* gemm = std::get_if<Gemm>(&verifier_.problem()); gemm && can_be_rotated(*gemm)) {
@@ -224,7 +240,8 @@ bool GpuMemory::has_padding(std::size_t buffer) const {
 }
 
 void GpuMemory::fill(std::size_t buffer) {
-  helpers_.fill(*content(buffer), address(buffers_[buffer]), matrices(buffer));
+  helpers_.copy_rotated(verifier_.buffers()[buffer].type, originals_[buffer].address(), address(buffers_[buffer]),
+                        matrices(buffer));
 }
 
 void GpuMemory::turn_signs(const gpu::Turns& to) {
@@ -292,12 +309,11 @@ void GpuMemory::verify_guards() const {
 }
 
 void GpuMemory::find_difference(std::size_t input) const {
-  const auto content = this->content(input);
-  const gpu::Address data = address(buffers_[input]);
-  helpers_.find_difference(*content, data, matrices(input));
+  const Buffer& buffer = verifier_.buffers()[input];
+  const gpu::Address original = originals_[input].address(), data = address(buffers_[input]);
+  helpers_.find_difference(buffer.type, original, data, matrices(input));
   if (has_padding(input))
-    helpers_.find_padding_difference(content->type, content, Poison::nan, data, matrices(input).view, {},
-                                     verifier_.buffers()[input].count);
+    helpers_.find_padding_difference(buffer.type, original, Poison::nan, data, matrices(input).view, {}, buffer.count);
 }
 
 // The device is asked once, and only if something is wrong more often, for what it is.
@@ -314,8 +330,10 @@ void GpuMemory::verify_surroundings() {
   for (const std::size_t input : inputs)
     if (const auto at = damage ? helpers_.smallest([&] { find_difference(input); }) : std::nullopt)
       throw SpecFailure(Stage::check, overwritten_text(verifier_.buffers()[input].name, *at));
-  if (verifier_.has_reference() && helpers_.digest(reference_.address(), reference_.bytes()) != reference_digest_)
-    throw SpecFailure(Stage::check, "the kernel wrote into the reference that its result is compared with");
+  if (digest_of_kept() != kept_digest_)
+    throw SpecFailure(Stage::check,
+                      "the kernel wrote into the reference that its result is compared with, or into what its inputs "
+                      "are copied from");
 }
 
 double GpuMemory::verify_outputs(Poison pattern) {
@@ -331,8 +349,8 @@ double GpuMemory::verify_outputs(Poison pattern) {
     gpu::Groups kept = gemm != nullptr ? groups_of_kept_padding(*gemm) : gpu::Groups{};
     kept.offsets = offsets_.as<const int>();
     const bool damaged = (has_padding(output.buffer) || kept.count > 0) && helpers_.smallest([&] {
-      helpers_.find_padding_difference(buffer.type, verifier_.content(output.buffer), pattern, output.comparison.data,
-                                       output.comparison.view, kept, buffer.count);
+      helpers_.find_padding_difference(buffer.type, originals_[output.buffer].address(), pattern,
+                                       output.comparison.data, output.comparison.view, kept, buffer.count);
     });
     largest = std::max(largest,
                        verdict.wrong > 0 || damaged ? verify_on_host(output.buffer, pattern) : verdict.largest_ratio);

@@ -18,16 +18,16 @@ namespace tune::worker {
 ///
 /// Every launch of a GEMM has inputs of its own, whose result costs nothing to know: the signs of A and B at two values
 /// of k each are turned, which changes the result by a matrix of rank four. And wherever the buffers are laid, which is
-/// now and then elsewhere, all matrices are rotated by random amounts, as on the CPU (rotated_inputs.h). They are made
-/// so where they lie, which takes no memory.
+/// now and then elsewhere, all matrices are rotated by random amounts, as on the CPU (rotated_inputs.h): copied from
+/// originals, for making an element takes ten times as long as copying it.
 class GpuMemory {
  public:
   static constexpr std::size_t kBand = 64 << 10;    ///< bytes of a guard band; keeps buffers aligned
   static constexpr std::size_t kShift = 256 << 10;  ///< bytes from a buffer's first place to its second
   enum class Place { first, second };
 
-  /// Takes all memory but the workspace and copies the reference; fills nothing. `seed` decides how inputs vary. All
-  /// references outlive this. Throws GpuError, SpecFailure of the load stage.
+  /// Takes all memory but the workspace, copies the reference and makes the originals. `seed` decides how inputs vary.
+  /// All references outlive this. Throws GpuError, SpecFailure of the load stage.
   GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::MeasureRequest& request, Verifier& verifier,
             std::uint64_t seed);
   /// Keeps what memory a workspace had for one that is not larger. Throws GpuError.
@@ -76,7 +76,8 @@ class GpuMemory {
   static std::size_t around(std::size_t size);
   Guarded guarded(const std::string& name, std::int64_t bytes) const;
   void guard(Guarded& buffer);
-  std::optional<Content> content(std::size_t buffer) const;
+  void make_originals();
+  std::uint64_t digest_of_kept() const;
   RotatedView matrices(std::size_t buffer) const;
   bool has_padding(std::size_t buffer) const;
   std::size_t start() const { return kBand + (place_ == Place::first ? 0 : kShift); }
@@ -106,8 +107,9 @@ class GpuMemory {
   DeviceMemory spare_;    ///< of a workspace that there is no more
   DeviceMemory offsets_;  ///< of groups, which the kernels that judge read: none has written them
   DeviceMemory reference_, clean_, by_row_, by_col_;
-  std::uint64_t reference_digest_ = 0;
-  double largest_addend_ = 0;  ///< of a GEMM's reference
+  std::vector<DeviceMemory> originals_;  ///< of what kernels read, by number; of other buffers without memory
+  std::uint64_t kept_digest_ = 0;        ///< of the reference and the originals
+  double largest_addend_ = 0;            ///< of a GEMM's reference
   std::mt19937_64 random_;
   bool varies_ = false;  ///< inputs do
   Rotation rotation_;

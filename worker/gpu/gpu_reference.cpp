@@ -42,7 +42,7 @@ class Multiplication {
 
 DeviceMemory make_input(const Gpu& gpu, const GpuHelpers& helpers, const Content& content, std::int64_t count) {
   DeviceMemory filled(gpu, static_cast<std::size_t>(count * size_of(content.type)), "the reference's input");
-  helpers.fill(content, filled.address(), whole(count));
+  helpers.fill(content, filled.address(), count);
   return filled;
 }
 

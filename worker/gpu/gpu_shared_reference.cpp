@@ -36,7 +36,7 @@ std::optional<Offer> read_offer(const fs::path& file) {
 
 bool SharedReference::offer(const fs::path& reference, const Gpu& gpu, const DeviceMemory& memory,
                             const GpuHelpers& helpers) {
-  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), helpers.digest(memory.address(), memory.bytes()), {}};
+  Offer offer{kMagic, gpu.handle().uuid(), memory.bytes(), helpers.digest({&memory}), {}};
   if (gpu.driver().share(&offer.handle, gpu::to_pointer(memory.address())) != gpu::kSuccess) return false;
   platform::write_file(file_beside(reference), {reinterpret_cast<const char*>(&offer), sizeof(offer)});
   return true;

@@ -7,26 +7,32 @@ namespace {
 
 constexpr double kMany = 1e6;
 
-double bytes_of_problem(const Problem& problem) {
-  double bytes = 0;
+/// `copies`: how often each input is there.
+double bytes_of_problem(const Problem& problem, double copies) {
+  const auto bytes_each = [](Type type) { return static_cast<double>(size_of(type)); };
+  double inputs = 0, outputs = 0;
   if (const auto* gemm = std::get_if<Gemm>(&problem)) {
     const auto batch = static_cast<double>(gemm->batch), m = static_cast<double>(gemm->rows());
     const auto n = static_cast<double>(gemm->n), k = static_cast<double>(gemm->k);
     const auto matrices_of_b = static_cast<double>(gemm->matrices_of_b());
-    const auto columns = static_cast<double>(gemm->columns()), matrices = gemm->residual ? 2.0 : 1.0;
-    bytes = batch * (m * k * static_cast<double>(size_of(gemm->a)) +
-                     m * (matrices * n * static_cast<double>(size_of(gemm->c)) + columns * double{sizeof(double)})) +
-            matrices_of_b * k * columns * static_cast<double>(size_of(gemm->b));
-    bytes += static_cast<double>(gemm->scales_of_a().extent() + gemm->scales_of_b().extent()) * double{sizeof(float)};
+    const auto columns = static_cast<double>(gemm->columns());
+    inputs = batch * m * k * bytes_each(gemm->a) + matrices_of_b * k * columns * bytes_each(gemm->b) +
+             (gemm->residual ? batch * m * n * bytes_each(gemm->c) : 0) +
+             static_cast<double>(gemm->scales_of_a().extent() + gemm->scales_of_b().extent()) * double{sizeof(float)};
+    outputs = batch * m * (n * bytes_each(gemm->c) + columns * double{sizeof(double)});
   }
   if (const auto* custom = std::get_if<Custom>(&problem))
-    for (const Buffer& buffer : custom->buffers)
-      bytes += static_cast<double>(buffer.count) * static_cast<double>(size_of(buffer.type) + sizeof(double));
-  return bytes;
+    for (const Buffer& buffer : custom->buffers) {
+      const auto count = static_cast<double>(buffer.count);
+      (buffer.role == Buffer::Role::out ? outputs : inputs) += count * bytes_each(buffer.type);
+      outputs += count * double{sizeof(double)};
+    }
+  return copies * inputs + outputs;
 }
 
 double bytes_of_process(Backend backend, const Problem& problem, std::int64_t workspace_bytes) {
-  return bytes_of_problem(problem) + static_cast<double>(workspace_bytes) + traits_of(backend).process_bytes;
+  const double copies = is_gpu(backend) ? 2 : 1;  // a GPU's worker keeps the originals
+  return bytes_of_problem(problem, copies) + static_cast<double>(workspace_bytes) + traits_of(backend).process_bytes;
 }
 
 }  // namespace

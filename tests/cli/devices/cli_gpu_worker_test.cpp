@@ -59,6 +59,15 @@ TEST_F(GpuWorker, AnotherLayoutOfBServesNoSecondLaunch) {
   EXPECT_EQ(outcome("gemm_of_b_that_begins"), "check, reported: wrong result in C");
 }
 
+TEST_F(GpuWorker, WhatALaunchMayNotChangeIsVerified) {
+  const std::string honest = outcome("gemm");
+  if (has(honest, "no run-time compiler")) GTEST_SKIP() << honest;
+  EXPECT_EQ(outcome("gemm_into_a"), "check, reported: input A was overwritten at element 0");
+  const std::string original = outcome("gemm_into_original_of_a"), reference = outcome("gemm_into_reference");
+  EXPECT_TRUE(has(original, "check, reported: input A was overwritten")) << original;
+  EXPECT_TRUE(has(reference, "check, reported: the kernel wrote into the reference")) << reference;
+}
+
 // The device compares, with rows and columns rotated and signs turned.
 TEST_F(GpuWorker, EpiloguesAreComparedOnTheDevice) {
   const std::string honest = outcome("gemm_silu", "silu");
