@@ -3,6 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
+#include <string>
+#include <thread>
+#include <unordered_map>
 
 #include "commands/database/database_update.h"
 #include "commands/messages.h"
@@ -129,6 +134,8 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
   std::deque<exec::RequestFactory> requests;
   std::optional<exec::MeasureService> service;
   std::unordered_map<std::string, Trial> known;
+  std::deque<std::future<std::vector<Spec>>> firsts;  // of as many targets as there are cores, this one and the next
+  std::size_t begun = 0;
   for (Target& target : targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
@@ -137,7 +144,14 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
       if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
-    for (const Spec& spec : first_specs(options, target))
+    for (; begun < targets.size() && firsts.size() < std::max(1U, std::thread::hardware_concurrency()); ++begun) {
+      Target& next = targets[begun];
+      next.hello();  // by this thread: it may start a process
+      firsts.push_back(std::async(std::launch::async, [&] { return first_specs(options, next); }));
+    }
+    const std::vector<Spec> specs = firsts.front().get();
+    firsts.pop_front();
+    for (const Spec& spec : specs)
       if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss)
         service->builds().builder().want(own.build_key(spec), own.build(spec));
   }
