@@ -78,6 +78,17 @@ double shared_seconds(const Hardware& hardware, const Product& product, const Ke
   return slices * kernel.tile_k * product.input_bytes * (reads + writes) / (hardware.shared * hardware.clock_hz);
 }
 
+/// The busiest unit takes in all of its slices, whoever else uses a load; the cache gives a load once to those who
+/// share it.
+double l2_seconds(const Hardware& hardware, const Product& product, const Kernel& kernel, const Load& load,
+                  double memory) {
+  const double per_length = load.slices * kernel.tile_k * product.input_bytes / (hardware.l2 * hardware.clock_hz);
+  const double taken = load.waves * per_length * (kernel.tile_m + kernel.tile_n);
+  const double given =
+      load.pieces / hardware.units * per_length * (kernel.tile_m / kernel.share_a + kernel.tile_n / kernel.share_b);
+  return std::max(taken, given + kFillShare * memory);
+}
+
 double latency_seconds(const Hardware& hardware, const Kernel& kernel, const Load& load) {
   if (!hardware.keeps_pipeline) return 0;
   const double per_slice = std::max(kSliceSeconds, hardware.round_trip / std::max(1.0, kernel.stages - 1));
@@ -100,9 +111,7 @@ Prediction predict(const Hardware& hardware, const Product& product, const Kerne
   const std::array<double, 5> parts = {
       slices * 2 * volume / (kMathShare * hardware.math * hardware.clock_hz),
       shared_seconds(hardware, product, kernel, slices),
-      load.pieces * load.slices * (kernel.tile_m / kernel.share_a + kernel.tile_n / kernel.share_b) * kernel.tile_k *
-              product.input_bytes / (hardware.l2 * hardware.units * hardware.clock_hz) +
-          kFillShare * memory,
+      l2_seconds(hardware, product, kernel, load, memory),
       memory,
       latency_seconds(hardware, kernel, load),
   };

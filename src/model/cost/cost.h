@@ -13,7 +13,7 @@ struct Hardware {
   double clock_hz = 0;
   double math = 0;    ///< operations per cycle and unit; a multiplication and an addition are two
   double shared = 0;  ///< bytes per cycle and unit, of shared memory or of a core's nearest cache
-  double l2 = 0;      ///< bytes per cycle and unit
+  double l2 = 0;      ///< bytes per cycle that a unit takes in, and the cache gives for each
   double l2_bytes = 0;
   double memory = 0;           ///< bytes per second
   double launch_seconds = 0;   ///< of an empty kernel
