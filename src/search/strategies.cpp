@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kMostWhole = 5'000;
 
-constexpr Method (*kMethods[])() = {auto_method,      bayes_method,      genetic_method, differential_evolution_method,
-                                    annealing_method, hill_climb_method, random_method,  exhaustive_method};
+constexpr Method (*kMethods[])() = {auto_method,      bayes_method,  genetic_method,
+                                    annealing_method, random_method, exhaustive_method};
 
 [[noreturn]] void refuse(const std::string& text, const std::string& cause) {
   throw Error(ExitCode::bad_input, fmt::format("--strategy {}: {}", text, cause));

@@ -66,14 +66,13 @@ TEST_F(Kokkos, S4_1_TheEndsOfAnOpenRangeAreNoCandidates) {
 }
 
 TEST_F(Kokkos, S4_2_TheSearchUsesTheKindOfAVariable) {
-  const std::map<std::string, std::string> few = {{"TUNE_KOKKOS_STRATEGY", "hill_climb"}, {"TUNE_KOKKOS_EVALS", "40"}};
+  const std::map<std::string, std::string> few = {{"TUNE_KOKKOS_EVALS", "40"}};
   EXPECT_EQ(run({"line", "1000", "interval"}, few).out, "last: 700\n");  // by halves
   EXPECT_NE(run({"line", "1000", "categorical"}, few).out, "last: 700\n");
 }
 
 TEST_F(Kokkos, S4_2_EveryStrategyCanBeChosen) {
-  for (const char* strategy : {"auto", "bayes", "genetic", "differential_evolution", "annealing", "hill_climb",
-                               "random:latin=0", "exhaustive"}) {
+  for (const char* strategy : {"auto", "bayes", "genetic", "annealing", "random:latin=0", "exhaustive"}) {
     const Result result = run({"size", "300"}, {{"TUNE_KOKKOS_STRATEGY", strategy}, {"TUNE_KOKKOS_DB", ""}});
     EXPECT_TRUE(has(result.out, "last: 8")) << strategy << result.err;
   }

@@ -17,9 +17,7 @@ struct Method {
 Method auto_method();
 Method bayes_method();
 Method genetic_method();
-Method differential_evolution_method();
 Method annealing_method();
-Method hill_climb_method();
 Method random_method();
 Method exhaustive_method();
 

@@ -101,14 +101,4 @@ Point Neighbours::mutated(Point point, int steps, Random& random) const {
   return point;
 }
 
-std::uint32_t Neighbours::rank(const Point& point, std::size_t parameter) const {
-  return ladders_[point.mapping][parameter].rank[point.digits[parameter]];
-}
-
-void Neighbours::set_rank(Point& point, std::size_t parameter, double rank) const {
-  const std::vector<std::uint32_t>& order = ladders_[point.mapping][parameter].order;
-  const double last = static_cast<double>(order.size() - 1);
-  point.digits[parameter] = order[static_cast<std::size_t>(std::clamp(rank, 0.0, last))];
-}
-
 }  // namespace tune::search

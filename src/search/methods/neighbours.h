@@ -19,11 +19,6 @@ class Neighbours {
   /// The point after a few random steps. It may be the same point again, and it need not be valid.
   Point mutated(Point point, int steps, Random& random) const;
 
-  /// The rank of a parameter's value among its values, from 0; numbers are ranked by size.
-  std::uint32_t rank(const Point& point, std::size_t parameter) const;
-  /// Sets the value of this rank, or of the nearest rank that exists.
-  void set_rank(Point& point, std::size_t parameter, double rank) const;
-
  private:
   /// A parameter's value indices in the order in which steps go, and where each stands in it.
   struct Ladder {

@@ -476,7 +476,7 @@ TEST_F(Spellings, KernelTunersStrategiesSearch) {
   EXPECT_EQ(specs("random_sample"), specs("random"));
   EXPECT_EQ(specs("genetic_algorithm"), specs("genetic"));
   refuses({"bench.yaml", "--strategy", "pso"},
-          "--strategy pso: this strategy of Kernel Tuner is not here; the nearest one is differential_evolution");
+          "--strategy pso: this strategy of Kernel Tuner is not here; the nearest one is genetic");
   refuses({"bench.yaml", "--strategy", "random_sample:max_fevals=100"},
           "--strategy random_sample:max_fevals=100: max_fevals is the option --max-evals N here");
 }
