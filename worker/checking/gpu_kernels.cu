@@ -57,10 +57,11 @@ __device__ long long own_index(unsigned block, unsigned threads, unsigned thread
   return block * static_cast<long long>(threads) + thread;
 }
 
-/// Calls `part` with the index of each element, and with that of the one whose place it has taken. Blocks share the
+/// Calls `read` with the index of each element and that of the one whose place it has taken, and `use` with the first
+/// and what was read. Several are read before the first is used, which hides how long memory takes. Blocks share the
 /// elements of a line (x), the lines (y) and the matrices (z): divisions would take longer than all the rest.
-template <typename Part>
-__device__ void for_each(const Lines& all, const Part& part) {
+template <typename Read, typename Use>
+__device__ void for_each(const Lines& all, const Read& read, const Use& use) {
   const long long across = gridDim.x * static_cast<long long>(blockDim.x);
   const long long down = gridDim.y * static_cast<long long>(blockDim.y);
   for (long long matrix = blockIdx.z; matrix < all.matrices; matrix += gridDim.z)
@@ -68,10 +69,43 @@ __device__ void for_each(const Lines& all, const Part& part) {
       const long long to = matrix * all.matrix_stride + line * all.line_stride;
       const long long from =
           matrix * all.matrix_stride + rotated(line, all.skipped, all.moving_lines, all.groups) * all.line_stride;
-      for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += across)
-        part(static_cast<Bits>(to + i * all.element_stride),
-             static_cast<Bits>(from + rotated(i, all.shift, all.moving) * all.element_stride));
+      const auto at = [&](long long i) { return static_cast<Bits>(to + i * all.element_stride); };
+      const auto of = [&](long long i) {
+        return static_cast<Bits>(from + rotated(i, all.shift, all.moving) * all.element_stride);
+      };
+      for (long long i = own_index(blockIdx.x, blockDim.x, threadIdx.x); i < all.length; i += kReadAtOnce * across) {
+        decltype(read(Bits{}, Bits{})) values[kReadAtOnce];
+#pragma unroll
+        for (int turn = 0; turn < kReadAtOnce; ++turn) {
+          const long long here = i + turn * across;
+          if (here < all.length) values[turn] = read(at(here), of(here));
+        }
+#pragma unroll
+        for (int turn = 0; turn < kReadAtOnce; ++turn) {
+          const long long here = i + turn * across;
+          if (here < all.length) use(at(here), values[turn]);
+        }
+      }
     }
+}
+
+template <typename Word>
+__device__ void copy_rotated(const void* original, void* data, const Lines& lines) {
+  for_each(
+      lines, [&](Bits, Bits from) { return static_cast<const Word*>(original)[from]; },
+      [&](Bits at, Word word) { static_cast<Word*>(data)[at] = word; });
+}
+
+template <typename Word>
+__device__ void find_difference(const void* original, const void* data, const Lines& lines, Bits* first) {
+  for_each(
+      lines,
+      [&](Bits at, Bits from) {
+        return static_cast<const Word*>(data)[at] == static_cast<const Word*>(original)[from];
+      },
+      [&](Bits at, bool same) {
+        if (!same) atomicMin(first, at);
+      });
 }
 
 }  // namespace
@@ -83,15 +117,31 @@ extern "C" __global__ void tune_fill(Element type, Source source, Bits key, doub
 
 /// Matrices of a buffer, rotated, from an original in which they are not.
 extern "C" __global__ void tune_copy_rotated(Element type, const void* original, void* data, Lines lines) {
-  for_each(lines, [&](Bits at, Bits from) { write(type, data, at, read(type, original, from)); });
+  switch (bytes_of(type)) {
+    case 8:
+      return copy_rotated<Bits>(original, data, lines);
+    case 4:
+      return copy_rotated<unsigned>(original, data, lines);
+    case 2:
+      return copy_rotated<unsigned short>(original, data, lines);
+    default:
+      return copy_rotated<unsigned char>(original, data, lines);
+  }
 }
 
 /// *first = the smallest index whose element is not what tune_copy_rotated writes; left alone if there is none.
 extern "C" __global__ void tune_first_difference(Element type, const void* original, const void* data, Lines lines,
                                                  Bits* first) {
-  for_each(lines, [&](Bits at, Bits from) {
-    if (read(type, data, at) != read(type, original, from)) atomicMin(first, at);
-  });
+  switch (bytes_of(type)) {
+    case 8:
+      return find_difference<Bits>(original, data, lines, first);
+    case 4:
+      return find_difference<unsigned>(original, data, lines, first);
+    case 2:
+      return find_difference<unsigned short>(original, data, lines, first);
+    default:
+      return find_difference<unsigned char>(original, data, lines, first);
+  }
 }
 
 namespace {

@@ -62,6 +62,9 @@ struct Lines {
   Groups groups;
 };
 
+/// Elements of a line that a thread reads before it uses the first.
+constexpr int kReadAtOnce = 8;
+
 /// Values of k at which the signs of A or of B are turned, all different; a negative one stands for none.
 constexpr int kTurns = 4;
 struct Turns {

@@ -101,9 +101,10 @@ void GpuHelpers::launch_over(const char* kernel, std::int64_t count, Args... arg
 
 template <typename... Args>
 void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... args) const {
-  const auto length = static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length, 1));
-  const auto x = static_cast<unsigned>(std::min<std::uint64_t>(std::bit_ceil(length), kThreads)), y = kThreads / x;
-  launch(kernel, grid(lines.length, x, lines.lines, y, lines.matrices), {x, y, 1}, args...);
+  const std::int64_t across = (lines.length + gpu::kReadAtOnce - 1) / gpu::kReadAtOnce;
+  const auto most = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(across, 1)));
+  const auto x = static_cast<unsigned>(std::min<std::uint64_t>(most, kThreads)), y = kThreads / x;
+  launch(kernel, grid(across, x, lines.lines, y, lines.matrices), {x, y, 1}, args...);
 }
 
 void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t count) const {
