@@ -141,11 +141,12 @@ TEST_F(HipBuild, WavesPerEuLimitTheRegistersOfTheMatrixCoresKernel) {
 }
 
 TEST_F(HipBuild, TheWorkersOwnKernelsBuildForEveryArchitectureWeName) {
-  sandbox_.write("own.yaml",
-                 "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
-                 "/worker/checking/gpu_kernels.cu, kernel: tune_find_infinite, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
-                 "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]},\n"
-                 "build: {flags: [-ffp-contract=off], include: [" TUNE_SOURCE_DIR "/worker]}}\n");
+  sandbox_.write(
+      "own.yaml",
+      "{name: own, backend: hip, file: " TUNE_SOURCE_DIR
+      "/worker/checking/gpu_kernels.cu, kernel: tune_find_infinite, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+      "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]},\n"
+      "build: {flags: [-ffp-contract=off], include: [" TUNE_SOURCE_DIR "/worker]}}\n");
   for (const char* arch : {"gfx906", "gfx908", "gfx90a", "gfx1030"}) {
     const Result result = build({"own.yaml"}, arch);
     EXPECT_EQ(result.code, 0) << arch << result.out << result.err;
