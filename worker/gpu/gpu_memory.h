@@ -19,7 +19,7 @@ namespace tune::worker {
 /// Every launch of a GEMM has inputs of its own, whose result costs nothing to know: the signs of A and B at two values
 /// of k each are turned, which changes the result by a matrix of rank four. And wherever the buffers are laid, which is
 /// now and then elsewhere, all matrices are rotated by random amounts, as on the CPU (rotated_inputs.h): copied from
-/// originals, for making an element takes ten times as long as copying it.
+/// originals, which is quicker than to make them anew.
 class GpuMemory {
  public:
   static constexpr std::size_t kBand = 64 << 10;    ///< bytes of a guard band; keeps buffers aligned

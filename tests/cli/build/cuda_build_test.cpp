@@ -208,11 +208,12 @@ TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
 }
 
 TEST_F(CudaBuild, TheWorkersOwnKernelsBuild) {
-  sandbox_.write("own.yaml",
-                 "{name: own, file: " TUNE_SOURCE_DIR
-                 "/worker/checking/gpu_kernels.cu, kernel: tune_find_infinite, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
-                 "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]},\n"
-                 "build: {flags: [--fmad=false], include: [" TUNE_SOURCE_DIR "/worker]}}\n");
+  sandbox_.write(
+      "own.yaml",
+      "{name: own, file: " TUNE_SOURCE_DIR
+      "/worker/checking/gpu_kernels.cu, kernel: tune_find_infinite, problem: {gemm: {m: 16, n: 16, k: 16}},\n"
+      "params: {TILE: 1}, launch: {grid: [1], block: [1], args: [A, {i64: m}, C]},\n"
+      "build: {flags: [--fmad=false], include: [" TUNE_SOURCE_DIR "/worker]}}\n");
   const Result result = build({"own.yaml"});
   EXPECT_EQ(result.code, 0) << result.out << result.err;
 }
