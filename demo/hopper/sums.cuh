@@ -1,0 +1,181 @@
+// How a consumer adds up the products of a tile's slices, which the producer loads: in the tensor cores, or slice by
+// slice outside of them, with scales or without.
+#pragma once
+#include "choices.cuh"
+
+namespace {
+
+/// Starts the products of one stage for kCount times 64 rows.
+template <int kCount>
+__device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bool add,
+                                               Sums<kFragments> (&sums)[kCount]) {
+  const unsigned long long a = describe(stage + first_row * 128), b = describe(stage + kPartsK * kBytesA);
+  begin_products();
+#pragma unroll
+  for (int step = 0; step < kPartsK * 4; ++step) {
+    const int part = step / 4, within = step % 4 * 32;  // bytes of k go along inside a swizzled row
+#if HAS_SCALES
+    if (kInTurn && step == 1) commit_products();
+#endif
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+      multiply_async(a + ((part * kBytesA + within + i * 64 * 128) >> 4), b + ((part * kBytesB + within) >> 4),
+                     add || step > 0, sums[i]);
+  }
+  commit_products();
+}
+
+/// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
+/// several consumers of one tile, one multiplies while another adds. `blocks` is how many the cluster has.
+__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, unsigned blocks,
+                                                     Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+#pragma unroll 1
+  for (int slice = 0; slice < slices; ++slice, ring.next()) {
+    Sums<kFragments> of_slice[kBlocks];
+    wait(ring.full(), ring.parity);
+    multiply_slice(ring.data(), first_row, false, of_slice);
+    await_products<0>();
+    arrive_in_all(ring.empty(), blocks);
+#pragma unroll
+    for (int i = 0; i < kBlocks; ++i) {
+      are_written_here(of_slice[i]);
+#pragma unroll
+      for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sums[i][j][e] += of_slice[i][j][e];
+    }
+  }
+  if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
+}
+
+#if HAS_SCALES
+/// Starts the products of the next stage.
+__device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kBlocks]) {
+  wait(ring.full(), ring.parity);
+  multiply_slice(ring.data(), first_row, false, of_slice);
+  ring.next();
+}
+
+/// Adds kCount times 64 rows of a slice times their scales.
+template <int kCount>
+__device__ __forceinline__ void add_rows(const Factors<kCount, kFragments>& factors,
+                                         Sums<kFragments> (&of_slice)[kCount], Sums<kFragments>* sums) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    are_written_here(of_slice[i]);
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] += factors(i, j, e) * of_slice[i][j][e];
+  }
+}
+
+/// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
+template <int kPending>
+__device__ __forceinline__ void add_slice(const Work& work, int first_row, unsigned blocks, unsigned scales,
+                                          Stages& ring, Sums<kFragments> (&of_slice)[kBlocks],
+                                          Sums<kFragments> (&sums)[kBlocks]) {
+  const Factors<kBlocks, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row);
+  await_products<kPending>();
+  arrive_in_all(ring.empty(), blocks);
+  ring.next();
+  add_rows(factors, of_slice, sums);
+}
+
+/// Multiplies a slice, 64 rows at a time, and adds it times its scales.
+__device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, int first_row, unsigned blocks,
+                                                       unsigned scales, Stages& ring,
+                                                       Sums<kFragments> (&sums)[kBlocks]) {
+  wait(ring.full(), ring.parity);
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) {
+    Sums<kFragments> of_slice[1];
+    if constexpr (kInTurn) meet(kTurn + consumer, 256);
+    multiply_slice(ring.data(), first_row + i * 64, false, of_slice);
+    const Factors<1, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row + i * 64);
+    if constexpr (kInTurn) {
+      await_products<1>();  // the rest goes on while the other consumer begins
+      pass(kTurn + 1 - consumer, 256);
+    }
+    await_products<0>();
+    if (i + 1 == kBlocks) arrive_in_all(ring.empty(), blocks);
+    add_rows(factors, of_slice, sums + i);
+  }
+  ring.next();
+}
+
+/// Sums up the slices of a piece of work, each multiplied by its scales.
+__device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, int first_row, unsigned blocks,
+                                                     unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i)
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+  int left = work.slices;
+  if constexpr (kTwoSlices) {
+    Sums<kFragments> even[kBlocks], odd[kBlocks];
+    Stages behind = ring;  // at the slice that is added next
+#pragma unroll 1
+    for (; left > 1; left -= 2) {
+      start_slice(first_row, ring, even);
+      start_slice(first_row, ring, odd);
+      add_slice<1>(work, first_row, blocks, scales, behind, even, sums);
+      add_slice<0>(work, first_row, blocks, scales, behind, odd, sums);
+    }
+    if (left == 1) {
+      start_slice(first_row, ring, even);
+      add_slice<0>(work, first_row, blocks, scales, behind, even, sums);
+    }
+  } else {
+#pragma unroll 1
+    for (; left > 0; --left) multiply_and_add_slice(work, consumer, first_row, blocks, scales, ring, sums);
+  }
+  if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
+}
+#endif
+
+#if HAS_GROUPS
+/// Goes past the slices of a piece of work, when they have arrived.
+__device__ __forceinline__ void let_pass(int slices, int consumer, unsigned blocks, Stages& ring) {
+#pragma unroll 1
+  for (; slices > 0; --slices, ring.next()) {
+    wait(ring.full(), ring.parity);
+#if HAS_SCALES
+    if constexpr (kInTurn) {
+      meet(kTurn + consumer, 256);
+      pass(kTurn + 1 - consumer, 256);
+    }
+#endif
+    __syncwarp();  // nobody of the warp still waits when another one lets the stage be filled again
+    arrive_in_all(ring.empty(), blocks);
+  }
+}
+#endif
+
+/// Sums up the slices of a piece of work.
+__device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
+                                         Sums<kFragments> (&sums)[kBlocks]) {
+  unsigned before = 0;
+  for (int slice = 0; slice < slices; ++slice, ring.next()) {
+    wait(ring.full(), ring.parity);
+    multiply_slice(ring.data(), first_row, slice > 0, sums);
+    await_products<1>();
+    if (slice > 0) arrive_in_all(before, blocks);
+    before = ring.empty();
+  }
+  if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
+  await_products<0>();
+  arrive_in_all(before, blocks);
+#pragma unroll
+  for (int i = 0; i < kBlocks; ++i) are_written_here(sums[i]);
+}
+
+}  // namespace
