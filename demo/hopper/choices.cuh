@@ -12,7 +12,7 @@
 
 namespace {
 
-#if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0 || HAS_SCALES)
+#if IS_SWIGLU && (SWAP || REDUCE_workspace || BN % 32 != 0 || HAS_BLOCK_SCALES)
 #error "swiglu needs SWAP 0, no REDUCE, no scales and a BN that is a multiple of 32"
 #endif
 #if HAS_GROUPS && (REDUCE_workspace || HAS_EPILOGUE)
@@ -48,7 +48,7 @@ constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;  // of all consumer
 constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
 // Named barriers. Each consumer has the first two for itself, but those that add up together share one.
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;
-enum { kAtStart = kAdders + (HAS_SCALES ? 96 : 64) };  // threads at kReady: all but the producer's idle warps
+enum { kAtStart = kAdders + (HAS_BLOCK_SCALES ? 96 : 64) };  // threads at kReady: all but the producer's idle warps
 
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 3, "one to three warpgroups share the registers");
 static_assert(kConsumerRows % 64 == 0 && BN % 8 == 0 && BN <= 256, "shapes that wgmma has");
@@ -58,7 +58,7 @@ static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
 
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
 // A consumer adds one slice while it multiplies the next one, if its registers hold the sums of both. Otherwise it
 // multiplies 64 rows of a slice at a time, and adds them while the other consumer multiplies; if it has no more than
 // these, the two take turns.

@@ -126,7 +126,7 @@ __device__ __forceinline__ void finish_halves(const Finish& finish, int row, int
 #endif
 
 /// That a warpgroup stores from. Tiles with scales that need most registers leave room for more.
-enum { kStoreBuffers = HAS_SCALES && BM / CONSUMERS * BN > 96 * 128 ? 4 : 2 };
+enum { kStoreBuffers = HAS_BLOCK_SCALES && BM / CONSUMERS * BN > 96 * 128 ? 4 : 2 };
 
 /// Whether so many elements can be stored at once: all of them exist, and each row starts where the first one does.
 __device__ __forceinline__ bool fits(const Matrix& c, int row, int col, int count) {

@@ -48,7 +48,7 @@
 
 namespace {
 
-#define LOADS(warp) ((warp) == 1 || (HAS_SCALES && (warp) == 2))  // the second one loads scales
+#define LOADS(warp) ((warp) == 1 || (HAS_BLOCK_SCALES && (warp) == 2))  // the second one loads scales
 
 /// What a block loads of each slice: a part of the tile's rows and columns, for all blocks of the cluster that need it.
 struct Loads {
@@ -126,7 +126,7 @@ __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums
   meet(kStoring, kAdders);
   if (warp == 0 && elected()) {
     await_parts(work.tile, parts);
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     expect(ring.full(), 0);  // in place of who loads scales
 #endif
     fetch(share, work.part, parts_of_tile, kPartBytes, shared, ring.full());
@@ -180,7 +180,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
          ,
          const Result* __restrict__ residual
 #endif
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
          ,
          const float* __restrict__ scale_a, const float* __restrict__ scale_b
 #endif
@@ -193,13 +193,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
   const Stages first{shared, buffers + CONSUMERS * kStoreBytes};
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
   const unsigned scales = first.barriers + STAGES * 16;
 #endif
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
   const Cluster cluster = {static_cast<unsigned>(cluster_m), static_cast<unsigned>(cluster_n)};
-  if (threadIdx.x == 0) first.make_barriers(kReaders * cluster.blocks(), HAS_SCALES ? 2 : 1);
+  if (threadIdx.x == 0) first.make_barriers(kReaders * cluster.blocks(), HAS_BLOCK_SCALES ? 2 : 1);
   if (threadIdx.x == 64) {  // not of the warp that loads
     prefetch(a);
     prefetch(b);
@@ -239,7 +239,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         do {
           if (!kSplit) slice = slice < 0 ? work.slices - 1 : slice == work.slices ? 0 : slice;
           wait(ring.empty(), ring.parity ^ 1);  // passes at once in the first round
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
 #if HAS_GROUPS
           const float* const scales_of_b = scales_of(work, scale_b, n, k);
 #else
@@ -272,7 +272,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     Stages ring = first;
     int stored = 0;
     unsigned turn = 0;
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     if (kInTurn && consumer == 1) pass(kTurn, 256);  // the other one begins
 #endif
 #pragma unroll 1
@@ -297,7 +297,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       const TileBias<kBlocks, kFragments> bias_of_tile(finish, row_of_warp, work.col);
 #endif
 #endif
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
       multiply_with_scales(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
 #else
       if constexpr (PROMOTE)
@@ -339,7 +339,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, sums[i]);
 #endif
     }
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     if (kInTurn && consumer == 0) meet(kTurn, 256);
 #endif
 #if EPILOGUE_tma

@@ -33,9 +33,9 @@ using Element = unsigned short;
 #endif
 
 #if scale_a_1x128 && scale_b_128x128
-#define HAS_SCALES 1
+#define HAS_BLOCK_SCALES 1
 #else
-#define HAS_SCALES 0
+#define HAS_BLOCK_SCALES 0
 #endif
 
 // It uses Result.
@@ -110,12 +110,12 @@ __device__ __forceinline__ uint4 read_once(const Element* from) {
 /// What a lane has of the rows of B at a time.
 struct Pieces {
   uint4 of[ROWS_PER_WARP][UNROLL];
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
   float scales[ROWS_PER_WARP][UNROLL];
 #endif
 };
 
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
 /// Reads the scales of pieces of these rows of B; L of them, padded to a multiple of 4, are those of 128 rows.
 __device__ __forceinline__ void read_scales(const float* scale_b, int first, int n, int start, int k, Pieces& to) {
 #pragma unroll
@@ -149,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
          ,
          const Result* __restrict__ residual
 #endif
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
          ,
          const float* __restrict__ scale_a, const float* __restrict__ scale_b
 #endif
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
 
   Pieces pieces;
   read(row, lane * kPiece, k, pieces);  // on their way while A is copied
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
   read_scales(scale_b, first, n, lane * kPiece, k, pieces);
   float* const scales_of_a = reinterpret_cast<float*>(rows_of_a + ROWS_OF_A * k);
   for (int i = threadIdx.x; i < (k + 127) / 128 * ROWS_OF_A; i += WARPS * 32) scales_of_a[i] = scale_a[i];
@@ -179,7 +179,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
   for (int start = lane * kPiece; start < k; start += kLine * UNROLL) {
     Pieces next;
     read(row, start + kLine * UNROLL, k, next);
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     read_scales(scale_b, first, n, start + kLine * UNROLL, k, next);
 #endif
 #pragma unroll
@@ -192,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       for (int i = 0; i < ROWS_OF_A; ++i) {
         float x[kPiece];
         unpack(*reinterpret_cast<const uint4*>(rows_of_a + i * k + start + u * kLine), x);
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
         const float scale = scales_of_a[(start + u * kLine) / 128 * ROWS_OF_A + i];
 #pragma unroll
         for (int r = 0; r < ROWS_PER_WARP; ++r) {

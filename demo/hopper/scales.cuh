@@ -7,7 +7,7 @@
 #include "schedule.cuh"
 
 #if scale_a_1x128 && scale_b_128x128
-#define HAS_SCALES 1
+#define HAS_BLOCK_SCALES 1
 #if !PROMOTE || BK != 128
 #error "a slice has one scale in each row of A: PROMOTE has to be 1, and BK 128"
 #endif
@@ -110,5 +110,5 @@ struct Factors {
     scale_a_128x128 || scale_b_1x128
 #error "of the scales, the kernel has those of 1x128 for A together with those of 128x128 for B"
 #else
-#define HAS_SCALES 0
+#define HAS_BLOCK_SCALES 0
 #endif

@@ -14,7 +14,7 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
 #pragma unroll
   for (int step = 0; step < kPartsK * 4; ++step) {
     const int part = step / 4, within = step % 4 * 32;  // bytes of k go along inside a swizzled row
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     if (kInTurn && step == 1) commit_products();
 #endif
 #pragma unroll
@@ -54,7 +54,7 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
 
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
 /// Starts the products of the next stage.
 __device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kBlocks]) {
   wait(ring.full(), ring.parity);
@@ -148,7 +148,7 @@ __device__ __forceinline__ void let_pass(int slices, int consumer, unsigned bloc
 #pragma unroll 1
   for (; slices > 0; --slices, ring.next()) {
     wait(ring.full(), ring.parity);
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
     if constexpr (kInTurn) {
       meet(kTurn + consumer, 256);
       pass(kTurn + 1 - consumer, 256);

@@ -24,7 +24,7 @@ void call(const tune::hopper::Kernel::Arguments& x) {
        ,
        x.residual
 #endif
-#if HAS_SCALES
+#if HAS_BLOCK_SCALES
        ,
        x.scale_a, x.scale_b
 #endif
@@ -43,7 +43,7 @@ const bool is_listed = [] {
 #else
                                      false,
 #endif
-                                     IS_SWIGLU != 0, HAS_SCALES != 0, HAS_GROUPS != 0,
+                                     IS_SWIGLU != 0, HAS_BLOCK_SCALES != 0, HAS_GROUPS != 0,
 #ifdef groups_masked
                                      true,
 #else
