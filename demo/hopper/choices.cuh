@@ -2,13 +2,13 @@
 #pragma once
 #include "groups.cuh"
 #include "pipe.cuh"
-#include "scales.cuh"
 #include "schedule.cuh"
 #include "wgmma.cuh"
 // It uses Result.
 #include "finish.cuh"
-// It uses the four above.
+// They use the five above.
 #include "epilogue.cuh"
+#include "scales.cuh"
 
 namespace {
 

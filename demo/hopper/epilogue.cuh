@@ -12,71 +12,134 @@ struct Matrix {
   int rows, cols, ld;
 };
 
-#if HAS_EPILOGUE
-#if defined(epilogue_bias_row) && !SWAP || defined(epilogue_bias_col) && SWAP
-/// The bias of kBlocks times 16 x 8*kFragments sums of a warp, here a number for each column. It is read before the
-/// sums are known. Few registers keep it until then: of 64 columns each lane holds two, which it passes to the others.
-template <int kBlocks, int kFragments>
-class TileBias {
+#if HAS_FINISH
+/// A number for each column of kBlocks times 16 x 8*kFragments sums of a warp. It is read before the sums are known.
+/// Few registers keep it until then: of 64 columns each lane holds two, which it passes to the others.
+template <typename T, int kBlocks, int kFragments>
+class OfColumns {
  public:
-  __device__ __forceinline__ TileBias(const Finish& finish, int, int col) {
+  __device__ __forceinline__ OfColumns(const T* numbers, int, int col, int count) {
     col += threadIdx.x % 32 * 2;
 #pragma unroll
     for (int i = 0; i < kWords; ++i, col += 64) {
-      const int c = SWAP ? finish.row_of(col) : finish.col_of(col);
-      const int next = SWAP ? finish.row_of(col + 1) : finish.col_of(col + 1);
-      first_[i] = finish.bias[c];
-      second_[i] = finish.bias[next];
+      first_[i] = numbers[min(col, count - 1)];
+      second_[i] = numbers[min(col + 1, count - 1)];
     }
   }
-  __device__ __forceinline__ void add_to(int, int fragment, float (&d)[4]) const {
-    const int lane = fragment % 8 * 4 + threadIdx.x % 4;
-#if type_c_f32
-    const float first = __shfl_sync(~0U, first_[fragment / 8], lane);
-    const float second = __shfl_sync(~0U, second_[fragment / 8], lane);
-#else
-    const unsigned both = __shfl_sync(~0U, first_[fragment / 8] | second_[fragment / 8] << 16, lane);
-    const float first = widened(static_cast<Result>(both & 0xffff));
-    const float second = widened(static_cast<Result>(both >> 16));
-#endif
-    d[0] += first;
-    d[1] += second;
-    d[2] += first;
-    d[3] += second;
+  /// Those of the four sums of a fragment.
+  __device__ __forceinline__ void read(int, int fragment, float (&numbers)[4]) const {
+    const int lane = fragment % 8 * 4 + threadIdx.x % 4, word = fragment / 8;
+    if constexpr (sizeof(T) == 4) {
+      numbers[0] = __shfl_sync(~0U, first_[word], lane);
+      numbers[1] = __shfl_sync(~0U, second_[word], lane);
+    } else {
+      const unsigned both = __shfl_sync(~0U, first_[word] | second_[word] << 16, lane);
+      numbers[0] = widened(static_cast<Result>(both & 0xffff));
+      numbers[1] = widened(static_cast<Result>(both >> 16));
+    }
+    numbers[2] = numbers[0];
+    numbers[3] = numbers[1];
   }
 
  private:
   static constexpr int kWords = (kFragments + 7) / 8;
-  Result first_[kWords], second_[kWords];
+  T first_[kWords], second_[kWords];
 };
-#elif HAS_BIAS
-/// The same bias where it is a number for each row: a lane needs two for each of the kBlocks.
-template <int kBlocks, int kFragments>
-class TileBias {
+
+/// The same where it is a number for each row: a lane needs two for each of the kBlocks.
+template <typename T, int kBlocks, int kFragments>
+class OfRows {
  public:
-  __device__ __forceinline__ TileBias(const Finish& finish, int row, int) {
+  __device__ __forceinline__ OfRows(const T* numbers, int row, int, int count) {
     row += threadIdx.x % 32 / 4;
 #pragma unroll
-    for (int i = 0; i < kBlocks * 2; ++i) {
-      const int r = row + i / 2 * 64 + i % 2 * 8;
-      of_row_[i] = widened(finish.bias[SWAP ? finish.col_of(r) : finish.row_of(r)]);
-    }
+    for (int i = 0; i < kBlocks * 2; ++i) of_row_[i] = widened(numbers[min(row + i / 2 * 64 + i % 2 * 8, count - 1)]);
   }
-  __device__ __forceinline__ void add_to(int block, int, float (&d)[4]) const {
+  __device__ __forceinline__ void read(int block, int, float (&numbers)[4]) const {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) d[i] += of_row_[block * 2 + i / 2];
+    for (int i = 0; i < 4; ++i) numbers[i] = of_row_[block * 2 + i / 2];
   }
 
  private:
   float of_row_[kBlocks * 2];
 };
-#else
-template <int kBlocks, int kFragments>
-struct TileBias {
-  __device__ __forceinline__ TileBias(const Finish&, int, int) {}
-  __device__ __forceinline__ void add_to(int, int, float (&)[4]) const {}
+
+/// The same where all have one number.
+struct OfAll {
+  float number;
+
+  __device__ __forceinline__ OfAll(const float* numbers, int, int, int) : number(*numbers) {}
+  __device__ __forceinline__ void read(int, int, float (&numbers)[4]) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) numbers[i] = number;
+  }
 };
+
+struct OfNone {
+  __device__ __forceinline__ OfNone(const void*, int, int, int) {}
+};
+
+// A number for each row or column of C, which with SWAP is a column or row of the tile.
+#if SWAP
+#define OF_ROWS_OF_C OfColumns
+#define OF_COLUMNS_OF_C OfRows
+#else
+#define OF_ROWS_OF_C OfRows
+#define OF_COLUMNS_OF_C OfColumns
 #endif
+
+/// The scales and the bias of a warp's sums.
+template <int kBlocks, int kFragments>
+class TileNumbers {
+ public:
+  __device__ __forceinline__ TileNumbers(const Finish& finish, int row, int col)
+      : scale_a_(finish.scale_a, row, col, finish.rows),
+        scale_b_(finish.scale_b, row, col, finish.cols),
+        bias_(finish.bias, row, col, kBiasOfRows ? finish.rows : finish.cols) {}
+
+  __device__ __forceinline__ void apply_to(int block, int fragment, float (&d)[4]) const {
+    [[maybe_unused]] float numbers[4];
+#if HAS_LINE_SCALES
+    scale_a_.read(block, fragment, numbers);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) d[i] *= numbers[i];
+    scale_b_.read(block, fragment, numbers);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) d[i] *= numbers[i];
+#endif
+#if HAS_BIAS
+    bias_.read(block, fragment, numbers);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) d[i] += numbers[i];
+#endif
+  }
+
+ private:
+#if scale_a_row
+  OF_ROWS_OF_C<float, kBlocks, kFragments> scale_a_;
+#elif scale_a_tensor
+  OfAll scale_a_;
+#else
+  OfNone scale_a_;
+#endif
+#if scale_b_col
+  OF_COLUMNS_OF_C<float, kBlocks, kFragments> scale_b_;
+#elif scale_b_tensor
+  OfAll scale_b_;
+#else
+  OfNone scale_b_;
+#endif
+#if defined(epilogue_bias_row)
+  static constexpr bool kBiasOfRows = false;
+  OF_COLUMNS_OF_C<Result, kBlocks, kFragments> bias_;
+#elif defined(epilogue_bias_col)
+  static constexpr bool kBiasOfRows = true;
+  OF_ROWS_OF_C<Result, kBlocks, kFragments> bias_;
+#else
+  static constexpr bool kBiasOfRows = false;
+  OfNone bias_;
+#endif
+};
 
 /// 16 x 8 sums of a warp, whose first is at (row, col) of the tile's matrix, which is C transposed with SWAP.
 __device__ __forceinline__ void finish_fragment(const Finish& finish, int row, int col, float (&d)[4]) {
@@ -91,15 +154,15 @@ __device__ __forceinline__ void finish_fragment(const Finish& finish, int row, i
 
 /// kBlocks times 16 x 8*kFragments sums of a warp, each 64 rows below the one before.
 template <int kBlocks, int kFragments>
-__device__ __forceinline__ void finish_sums(const Finish& finish, const TileBias<kBlocks, kFragments>& bias, int row,
-                                            int col, Sums<kFragments> (&sums)[kBlocks]) {
+__device__ __forceinline__ void finish_sums(const Finish& finish, const TileNumbers<kBlocks, kFragments>& numbers,
+                                            int row, int col, Sums<kFragments> (&sums)[kBlocks]) {
   row += threadIdx.x % 32 / 4;
   col += threadIdx.x % 4 * 2;
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i)
 #pragma unroll
     for (int j = 0; j < kFragments; ++j) {
-      bias.add_to(i, j, sums[i][j]);
+      numbers.apply_to(i, j, sums[i][j]);
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
         const int r = row + i * 64 + e / 2 * 8, c = col + j * 8 + e % 2;

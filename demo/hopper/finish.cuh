@@ -1,11 +1,34 @@
-// From sums to elements of C in registers, before they are stored: the bias, the function and the residual of the
-// problem, whose macros finish.h lists. A plain product has none, and nothing of this is compiled.
+// From sums to elements of C in registers, before they are stored: the scales that all of k shares, and the bias, the
+// function and the residual of the problem, whose macros finish.h lists. A plain product has none, and nothing of this
+// is compiled. Of scales, the macros are those of `defines: [scale_a, scale_b]` (docs/tuning-file.md, Scales of fp8).
 #pragma once
 #include "finish.h"
 
-#if HAS_EPILOGUE
+#if scale_a_1x128 && scale_b_128x128
+#define HAS_BLOCK_SCALES 1
+#else
+#define HAS_BLOCK_SCALES 0
+#endif
+#if (scale_a_tensor || scale_a_row) && (scale_b_tensor || scale_b_col)
+#define HAS_LINE_SCALES 1
+#define SCALES_OR_NULL scale_a, scale_b  // the arguments of a kernel
+#else
+#define HAS_LINE_SCALES 0
+#define SCALES_OR_NULL nullptr, nullptr
+#endif
+#define HAS_SCALES (HAS_BLOCK_SCALES || HAS_LINE_SCALES)
+#define HAS_FINISH (HAS_EPILOGUE || HAS_LINE_SCALES)
+#if !HAS_SCALES && (scale_a_tensor || scale_a_row || scale_a_1x128 || scale_a_128x128 || scale_b_tensor || \
+                    scale_b_col || scale_b_1x128 || scale_b_128x128)
+#error "the kernels have scales tensor or row for A together with tensor or col for B, or 1x128 together with 128x128"
+#endif
+
+#if HAS_FINISH
 namespace {
 
+#if !type_c_f32
+__device__ __forceinline__ float widened(float number) { return number; }
+#endif
 __device__ __forceinline__ float widened(Result element) {
 #if type_c_f32
   return element;
@@ -21,6 +44,7 @@ __device__ __forceinline__ float widened(Result element) {
 /// What the kernel was given besides the matrices; null where there is none. The residual is laid out as C.
 struct Finish {
   const Result *bias, *residual;
+  const float *scale_a, *scale_b;
   int rows, cols, ld;  ///< of C
 
   /// Of what is beyond C, the element is some number, and no branch keeps loads from being shared.
@@ -29,6 +53,20 @@ struct Finish {
 
   /// `further` is the sum n columns further on, which swiglu alone takes.
   __device__ __forceinline__ float operator()(float sum, int row, int col, float further = 0) const {
+#if HAS_LINE_SCALES
+#if scale_a_row
+    const float of_a = scale_a[row_of(row)];
+#else
+    const float of_a = *scale_a;
+#endif
+#if scale_b_col
+    const float *const of_b = scale_b + col_of(col), *const of_further = of_b + cols;
+#else
+    const float *const of_b = scale_b, *const of_further = scale_b;
+#endif
+    sum *= of_a * *of_b;
+    if (IS_SWIGLU) further *= of_a * *of_further;
+#endif
 #if defined(epilogue_bias_row)
     sum += widened(bias[col_of(col)]);
     if (IS_SWIGLU) further += widened(bias[cols + col_of(col)]);

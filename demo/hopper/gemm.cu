@@ -20,7 +20,8 @@
 //   PROMOTE      1: the sums of each slice are added to others in f32. Of a sum of e4m3 products, tensor cores keep
 //                about 14 bits only, which is too few for a long k
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
-//   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales (scales.cuh); PROMOTE is 1, and BK 128
+//   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales of blocks (scales.cuh); PROMOTE is 1, and BK 128
+//   scale_a_tensor or scale_a_row, scale_b_tensor or scale_b_col   both or none: scales of all of k (finish.cuh)
 //   groups_contiguous, groups_masked   groups of rows (groups.cuh), without REDUCE and epilogue; clusters share A alone
 //   epilogue_relu and its like   see finish.h
 //
@@ -34,10 +35,10 @@
 //                A. BN is a multiple of 8*cluster_m
 //
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
-// tma, or twice as many with scales and BM*BN > CONSUMERS*96*128; of scales, for each stage four bytes for each row of
-// A in a tile, and 80. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN
-// for each part of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do not, EPILOGUE tma
-// stores without the TMA, and C's tensor map may be any.
+// tma, or twice as many with scales of blocks and BM*BN > CONSUMERS*96*128; of these, for each stage four bytes for
+// each row of A in a tile, and 80. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the
+// workspace 4*BM*BN for each part of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do
+// not, EPILOGUE tma stores without the TMA, and C's tensor map may be any.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(SWAP) || \
     !defined(PROMOTE)
@@ -112,7 +113,7 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
 __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums)[kBlocks], const Work& work, int parts,
                                                    float* workspace, unsigned shared, const Stages& ring,
                                                    const Matrix& to, int warp
-#if HAS_EPILOGUE
+#if HAS_FINISH
                                                    ,
                                                    const Finish& finish
 #endif
@@ -143,7 +144,7 @@ __device__ __forceinline__ void add_up_with_others(const Sums<kFragments> (&sums
     const int place = (share.first + i) / kWarps;
     const int row = work.row + warp / 4 * kConsumerRows + warp % 4 * 16 + place / kFragments * 64;
     const int col = work.col + place % kFragments * 8;
-#if HAS_EPILOGUE
+#if HAS_FINISH
     finish_fragment(finish, row, col, sum);
 #endif
     store_fragment(to, row, col, sum);
@@ -180,7 +181,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
          ,
          const Result* __restrict__ residual
 #endif
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
          ,
          const float* __restrict__ scale_a, const float* __restrict__ scale_b
 #endif
@@ -266,8 +267,10 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #else
     const Matrix to = {c, m, n, ldc};
 #endif
-#if HAS_EPILOGUE
-    const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, m, n, ldc};
+#if HAS_FINISH && HAS_GROUPS
+    Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, SCALES_OR_NULL, m, n, ldc};
+#elif HAS_FINISH
+    const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, SCALES_OR_NULL, m, n, ldc};
 #endif
     Stages ring = first;
     int stored = 0;
@@ -291,10 +294,13 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       }
 #endif
       Sums<kFragments> sums[kBlocks];
-#if HAS_EPILOGUE && !REDUCE_workspace
+#if HAS_FINISH && HAS_GROUPS
+      finish.scale_b = scales_of(work, scale_b, n, k);
+#endif
+#if HAS_FINISH && !REDUCE_workspace
       const int row_of_warp = work.row + first_row + threadIdx.x / 32 % 4 * 16;
 #if !IS_SWIGLU
-      const TileBias<kBlocks, kFragments> bias_of_tile(finish, row_of_warp, work.col);
+      const TileNumbers<kBlocks, kFragments> numbers_of_tile(finish, row_of_warp, work.col);
 #endif
 #endif
 #if HAS_BLOCK_SCALES
@@ -308,15 +314,15 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #if !REDUCE_workspace
 #if IS_SWIGLU
       finish_halves(finish, row_of_warp, work.col / 2, sums);
-#elif HAS_EPILOGUE
-      finish_sums(finish, bias_of_tile, row_of_warp, work.col, sums);
+#elif HAS_FINISH
+      finish_sums(finish, numbers_of_tile, row_of_warp, work.col, sums);
 #endif
       const int col = work.col / kColumns;
 #endif
 #if HAS_GROUPS
       to.rows = work.end;
 #endif
-#if REDUCE_workspace && HAS_EPILOGUE
+#if REDUCE_workspace && HAS_FINISH
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4, finish);
 #elif REDUCE_workspace
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4);

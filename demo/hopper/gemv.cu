@@ -10,7 +10,8 @@
 //   UNROLL          pieces of 16 bytes of each row that are on their way at a time
 //   WARPS           of a block
 //   type_a, type_c  bf16, f16 or e4m3; bf16, f16 or f32
-//   scale_a_1x128 and scale_b_128x128   both or none: e4m3 with scales (docs/tuning-file.md, Scales of fp8)
+//   scale_a_tensor, scale_a_row; scale_b_tensor, scale_b_col; or scale_a_1x128 and scale_b_128x128   both or none: e4m3
+//                   with scales (docs/tuning-file.md, Scales of fp8)
 //   epilogue_relu and its like   see finish.h
 //
 // Dynamic shared memory: as many bytes as A and its scales have. Rows of A and B must start at multiples of 16
@@ -30,12 +31,6 @@ using Result = unsigned short;  // bits of a bf16 or f16
 using Element = unsigned char;
 #else
 using Element = unsigned short;
-#endif
-
-#if scale_a_1x128 && scale_b_128x128
-#define HAS_BLOCK_SCALES 1
-#else
-#define HAS_BLOCK_SCALES 0
 #endif
 
 // It uses Result.
@@ -149,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
          ,
          const Result* __restrict__ residual
 #endif
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
          ,
          const float* __restrict__ scale_a, const float* __restrict__ scale_b
 #endif
@@ -172,8 +167,8 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       *reinterpret_cast<uint4*>(rows_of_a + i * k + at) = *reinterpret_cast<const uint4*>(a + i * lda + at);
   __syncthreads();
 
-#if HAS_EPILOGUE
-  const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, ROWS_OF_A, n, ldc};
+#if HAS_FINISH
+  const Finish finish = {BIAS_OR_NULL, RESIDUAL_OR_NULL, SCALES_OR_NULL, ROWS_OF_A, n, ldc};
 #endif
   float sums[ROWS_PER_WARP][ROWS_OF_A] = {};
   for (int start = lane * kPiece; start < k; start += kLine * UNROLL) {
@@ -218,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
       float sum = sums[r][i];
 #pragma unroll
       for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0U, sum, distance);
-#if HAS_EPILOGUE
+#if HAS_FINISH
       sum = finish(sum, i, first + r);
 #endif
       if (lane == 0 && first + r < n) c[static_cast<long long>(i) * ldc + first + r] = rounded(sum);

@@ -97,10 +97,16 @@ struct GroupedSchedule {
   }
 };
 
-/// The scales of 128x128 of a group's matrix of B.
+/// The scales of a group's matrix of B.
 __device__ __forceinline__ const float* scales_of(const GroupedWork& work, const float* all, int n, int k) {
+#if scale_b_tensor
+  return all + work.group;
+#elif scale_b_col
+  return all + static_cast<long long>(work.group) * n;
+#else
   const int slices = (k + 127) / 128, ld = (slices + 3) / 4 * 4;
   return all + static_cast<long long>(work.group) * ((n + 127) / 128) * ld;
+#endif
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
-// Scales of e4m3 matrices: one for 128 of k in a row of A, and one for 128 of k in 128 columns of B. They arrive in the
-// ring together with the slices that they belong to, whose sums are multiplied by them. The macros are those of
-// `defines: [scale_a, scale_b]` in a tuning file (docs/tuning-file.md, Scales of fp8): without scales there are none,
-// and nothing of this is compiled.
+// Scales of blocks of e4m3 matrices: one for 128 of k in a row of A, and one for 128 of k in 128 columns of B. They
+// arrive in the ring together with the slices that they belong to, whose sums are multiplied by them. The macros are
+// those of `defines: [scale_a, scale_b]` in a tuning file (docs/tuning-file.md, Scales of fp8): without scales there
+// are none, and nothing of this is compiled.
 #pragma once
 #include "pipe.cuh"
 #include "schedule.cuh"
 
-#if scale_a_1x128 && scale_b_128x128
-#define HAS_BLOCK_SCALES 1
+#if HAS_BLOCK_SCALES
 #if !PROMOTE || BK != 128
 #error "a slice has one scale in each row of A: PROMOTE has to be 1, and BK 128"
 #endif
@@ -106,9 +105,4 @@ struct Factors {
 };
 
 }  // namespace
-#elif scale_a_1x128 || scale_b_128x128 || scale_a_tensor || scale_b_tensor || scale_a_row || scale_b_col || \
-    scale_a_128x128 || scale_b_1x128
-#error "of the scales, the kernel has those of 1x128 for A together with those of 128x128 for B"
-#else
-#define HAS_BLOCK_SCALES 0
 #endif

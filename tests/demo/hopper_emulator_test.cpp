@@ -68,9 +68,9 @@ std::vector<unsigned short> in_bf16(const std::vector<float>& numbers) {
 std::vector<unsigned char> operand(const Kernel& kernel, const std::vector<float>& numbers) {
   std::vector<unsigned char> bytes;
   for (const float x : numbers) {
-    const unsigned bits = kernel.scaled ? (x < 0 ? 0xb8 : x > 0 ? 0x38 : 0) : to_bf16(x);
+    const unsigned bits = kernel.scaled() ? (x < 0 ? 0xb8 : x > 0 ? 0x38 : 0) : to_bf16(x);
     bytes.push_back(static_cast<unsigned char>(bits & 0xff));
-    if (!kernel.scaled) bytes.push_back(static_cast<unsigned char>(bits >> 8));
+    if (!kernel.scaled()) bytes.push_back(static_cast<unsigned char>(bits >> 8));
   }
   return bytes;
 }
@@ -91,6 +91,50 @@ float to_float(unsigned short bits) {
 /// Of the product, and rows of B.
 int columns_of(const Kernel& kernel, const Shape& shape) { return kernel.swiglu ? 2 * shape.n : shape.n; }
 
+/// Scales as they lie in memory: those of blocks of A slice by slice, those of B for one matrix after the other.
+std::vector<float> scales_of_a(const Kernel& kernel, const Shape& shape) {
+  if (kernel.scale_a == Kernel::Scales::blocks) return scales(ceil_div(shape.k, 128), shape.m, shape.m);
+  return scales(1, kernel.scale_a == Kernel::Scales::line ? shape.m : 1, shape.m);
+}
+std::vector<float> scales_of_b(const Kernel& kernel, const Shape& shape) {
+  const int matrices = shape.matrices_of_b(), columns = columns_of(kernel, shape), slices = ceil_div(shape.k, 128);
+  if (kernel.scale_b == Kernel::Scales::blocks)
+    return scales(matrices * ceil_div(columns, 128), slices, ceil_div(slices, 4) * 4);
+  return kernel.scale_b == Kernel::Scales::line ? scales(matrices, columns, columns) : scales(1, matrices, matrices);
+}
+
+/// What the product of A's row i and a column j of a matrix of B is multiplied by, at k.
+class Scaling {
+ public:
+  Scaling(const Kernel& kernel, const Shape& shape)
+      : kernel_(kernel),
+        shape_(shape),
+        columns_(columns_of(kernel, shape)),
+        a_(scales_of_a(kernel, shape)),
+        b_(scales_of_b(kernel, shape)) {}
+
+  float operator()(int i, int matrix, int j, int k) const {
+    if (!kernel_.scaled()) return 1;
+    return a_[of_a(i, k)] * b_[of_b(matrix, j, k)];
+  }
+
+ private:
+  std::size_t of_a(int i, int k) const {
+    if (kernel_.scale_a == Kernel::Scales::blocks) return place(k / 128, i, shape_.m);
+    return kernel_.scale_a == Kernel::Scales::line ? static_cast<std::size_t>(i) : 0;
+  }
+  std::size_t of_b(int matrix, int j, int k) const {
+    if (kernel_.scale_b == Kernel::Scales::blocks)
+      return place(matrix * ceil_div(columns_, 128) + j / 128, k / 128, ceil_div(ceil_div(shape_.k, 128), 4) * 4);
+    return kernel_.scale_b == Kernel::Scales::line ? place(matrix, j, columns_) : static_cast<std::size_t>(matrix);
+  }
+
+  const Kernel& kernel_;
+  const Shape& shape_;
+  int columns_;
+  std::vector<float> a_, b_;
+};
+
 struct Product {
   std::vector<unsigned short> c;  // its elements between rows have to stay as they were
   std::vector<int> columns_of_a;  // where boxes of A began, in the order in which they were asked for
@@ -100,10 +144,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   std::vector<unsigned char> a = operand(kernel, small_numbers(shape.m * shape.k, 1)),
                              b = operand(kernel,
                                          small_numbers(shape.matrices_of_b() * columns_of(kernel, shape) * shape.k, 2));
-  const int element = kernel.scaled ? 1 : 2, slices = ceil_div(shape.k, 128);
-  const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
-                           scale_b =
-                               scales(shape.matrices_of_b() * ceil_div(shape.n, 128), slices, ceil_div(slices, 4) * 4);
+  const int element = kernel.scaled() ? 1 : 2;
+  const std::vector<float> scale_a = scales_of_a(kernel, shape), scale_b = scales_of_b(kernel, shape);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const int tiles = ceil_div(kernel.swap ? shape.n : shape.m, kernel.bm * launch.cluster_m) *
                     ceil_div(kernel.swap ? shape.m : columns_of(kernel, shape), kernel.bn * launch.cluster_n) *
@@ -143,7 +185,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
   arguments.cluster_m = launch.cluster_m;
   arguments.cluster_n = launch.cluster_n;
   const int blocks = kernel.split ? tiles * launch.parts : launch.blocks;
-  const int scale_bytes = kernel.scaled ? ((kernel.swap ? kernel.bn : kernel.bm) + 20) * 4 : 0;
+  const int scale_bytes =
+      kernel.scale_a == Kernel::Scales::blocks ? ((kernel.swap ? kernel.bn : kernel.bm) + 20) * 4 : 0;
   const int stage = (kernel.bm + kernel.bn) * kernel.bk * element + 16 + scale_bytes;
   const int shared = kernel.stages * stage + kernel.consumers * kernel.store_bytes;
   hopper::Machine machine(static_cast<unsigned>(blocks), static_cast<unsigned>(launch.cluster_m * launch.cluster_n),
@@ -158,18 +201,13 @@ std::vector<unsigned short> expected(const Kernel& kernel, const Shape& shape) {
   const std::vector<float> residual = small_numbers(shape.m * shape.ldc, 4);
   const std::vector<float> a = small_numbers(shape.m * shape.k, 1),
                            b = small_numbers(shape.matrices_of_b() * columns * shape.k, 2);
-  const int slices = ceil_div(shape.k, 128);
-  const std::vector<float> scale_a = scales(slices, shape.m, shape.m),
-                           scale_b = scales(shape.matrices_of_b() * ceil_div(shape.n, 128), slices, slices);
+  const Scaling scaling(kernel, shape);
   std::vector<unsigned short> c(static_cast<std::size_t>(shape.m * shape.ldc), 0x7fc1);
   const auto product = [&](int i, int j) {
     float sum = kernel.finishes ? bias[static_cast<std::size_t>(kernel.by_col ? i : j)] : 0;
     const int matrix = shape.matrix_of(i);
-    for (int k = 0; k < shape.k; ++k) {
-      const float scale = scale_a[place(k / 128, i, shape.m)] *
-                          scale_b[place(matrix * ceil_div(shape.n, 128) + j / 128, k / 128, slices)];
-      sum += a[place(i, k, shape.k)] * b[place(matrix * columns + j, k, shape.k)] * (kernel.scaled ? scale : 1);
-    }
+    for (int k = 0; k < shape.k; ++k)
+      sum += a[place(i, k, shape.k)] * b[place(matrix * columns + j, k, shape.k)] * scaling(i, matrix, j, k);
     return sum;
   };
   for (int i = 0; i < shape.m; ++i)

@@ -7,6 +7,23 @@
 
 namespace {
 
+#if HAS_BLOCK_SCALES
+constexpr auto kScaleA = tune::hopper::Kernel::Scales::blocks, kScaleB = kScaleA;
+#elif HAS_LINE_SCALES
+#if scale_a_row
+constexpr auto kScaleA = tune::hopper::Kernel::Scales::line;
+#else
+constexpr auto kScaleA = tune::hopper::Kernel::Scales::tensor;
+#endif
+#if scale_b_col
+constexpr auto kScaleB = tune::hopper::Kernel::Scales::line;
+#else
+constexpr auto kScaleB = tune::hopper::Kernel::Scales::tensor;
+#endif
+#else
+constexpr auto kScaleA = tune::hopper::Kernel::Scales::none, kScaleB = kScaleA;
+#endif
+
 #define AS_TEXT(x) #x
 #define TEXT_OF_NAME(x) AS_TEXT(x)
 
@@ -24,7 +41,7 @@ void call(const tune::hopper::Kernel::Arguments& x) {
        ,
        x.residual
 #endif
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
        ,
        x.scale_a, x.scale_b
 #endif
@@ -43,7 +60,7 @@ const bool is_listed = [] {
 #else
                                      false,
 #endif
-                                     IS_SWIGLU != 0, HAS_BLOCK_SCALES != 0, HAS_GROUPS != 0,
+                                     IS_SWIGLU != 0, kScaleA, kScaleB, HAS_GROUPS != 0,
 #ifdef groups_masked
                                      true,
 #else

@@ -153,9 +153,9 @@ struct Kernel {
   int store_bytes;                ///< of shared memory that each consumer stores C through; 0: none
   bool split;                     ///< blocks share tiles
   bool finishes, by_col, swiglu;  ///< finishes: adds a bias (by_col: of each row), is relu or swiglu, adds a residual
-  bool scaled;                    ///< multiplies e4m3 with scales, and not bf16
-  bool grouped;                   ///< multiplies groups of rows by a matrix each
-  bool masked;                    ///< these have room for max_rows each
+  enum class Scales { none, tensor, line, blocks } scale_a, scale_b;  ///< with any it multiplies e4m3, and not bf16
+  bool grouped;                                                       ///< multiplies groups of rows by a matrix each
+  bool masked;                                                        ///< these have room for max_rows each
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;
@@ -167,6 +167,8 @@ struct Kernel {
     int groups, max_rows;
   };
   void (*call)(const Arguments&);
+
+  bool scaled() const { return scale_a != Scales::none; }
 };
 
 std::vector<Kernel>& kernels();

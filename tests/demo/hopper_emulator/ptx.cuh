@@ -65,6 +65,9 @@ template <typename T>
 T __shfl_sync(unsigned, T value, int lane) {
   return static_cast<T>(words_of_warp(static_cast<std::uint32_t>(value))[static_cast<unsigned>(lane)]);
 }
+inline float __shfl_sync(unsigned, float value, int lane) {
+  return std::bit_cast<float>(words_of_warp(std::bit_cast<std::uint32_t>(value))[static_cast<unsigned>(lane)]);
+}
 template <typename T>
 T __shfl_xor_sync(unsigned, T value, int distance) {
   return static_cast<T>(
