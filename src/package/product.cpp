@@ -78,7 +78,9 @@ std::string description_of(const Gemm& gemm, const std::string& operand) {
                        gemm.bias == Bias::row ? columns + " columns" : "m rows");
   if (operand == "residual") return fmt::format("{}, as C", to_text(gemm.c));
   if (operand == "scale_a") return "f32, " + description_of(gemm.scale_a, "m rows of A");
-  if (operand == "scale_b") return "f32, " + description_of(gemm.scale_b, columns + " columns of B");
+  if (operand == "scale_b")
+    return "f32, " + description_of(gemm.scale_b, columns + " columns of B") +
+           (gemm.groups() > 0 ? ", for one group after the other" : "");
   return "int32, the first row of each group, and m";
 }
 
@@ -94,7 +96,10 @@ std::string bytes_text(const Gemm& gemm, const std::string& operand) {
   };
   if (operand == "bias") return elements(size_of(gemm.c), gemm.bias == Bias::row ? columns_text(gemm) : kM);
   if (operand == "scale_a") return elements(4, scales_text(gemm.scale_a, kM));
-  if (operand == "scale_b") return elements(4, scales_text(gemm.scale_b, columns_text(gemm)));
+  if (operand == "scale_b") {
+    const std::string of_matrix = scales_text(gemm.scale_b, columns_text(gemm));
+    return elements(4, gemm.groups() > 0 ? fmt::format("multiply({}, {})", kCount, of_matrix) : of_matrix);
+  }
   if (operand == "group_offsets") return elements(4, fmt::format("add({}, 1)", kCount));
   return "";
 }

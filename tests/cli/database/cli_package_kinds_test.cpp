@@ -38,15 +38,19 @@ class PackageKinds : public PackageTest {
   }
 };
 
-// Scales of blocks whose borders are in the middle of the matrices.
-TEST_F(PackageKinds, MultiplyWithScales) {
-  make("m: 5, n: 150, k: 300, a: e4m3, b: e4m3, c: f32, layout: {b: col}, scale_a: 1x128, scale_b: 128x128",
-       "m, scale_a, ld_scale_a, scale_b, ld_scale_b", R"(#include <cmath>
+/// e4m3 as a float, for the kernels here.
+constexpr const char* kValue = R"(#include <cmath>
 static float value(unsigned char bits) {
   const int exponent = bits >> 3 & 15, digits = bits & 7;
   const float x = exponent > 0 ? std::ldexp(8.f + digits, exponent - 10) : std::ldexp(1.f * digits, -9);
   return bits >= 128 ? -x : x;
 }
+)";
+
+// Scales of blocks whose borders are in the middle of the matrices.
+TEST_F(PackageKinds, MultiplyWithScales) {
+  make("m: 5, n: 150, k: 300, a: e4m3, b: e4m3, c: f32, layout: {b: col}, scale_a: 1x128, scale_b: 128x128",
+       "m, scale_a, ld_scale_a, scale_b, ld_scale_b", std::string(kValue) + R"(
 extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, int n, int k, int m, const float* of_a, int ld_a,
                      const float* of_b, int ld_b) {
   for (int i = 0; i < m; ++i)
@@ -111,6 +115,36 @@ TEST_F(PackageKinds, MultiplyGroupsOfRows) {
     EXPECT_TRUE(has(tested_with(from, to), "WRONG m=11 n=24 k=40 groups=5: ")) << to;
 }
 
+// The scales of a matrix of B begin behind those of the groups before it.
+TEST_F(PackageKinds, MultiplyGroupsOfRowsWithScales) {
+  make("n: 150, k: 300, a: e4m3, b: e4m3, c: f32, layout: {b: col}, scale_a: row, scale_b: 128x128, groups: [3, 0, 4]",
+       "group_offsets, groups, scale_a, scale_b, ld_scale_b", std::string(kValue) + R"(
+extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, int n, int k, const int* offsets, int groups,
+                     const float* of_a, const float* of_b, int ld_b) {
+  for (int group = 0; group < groups; ++group)
+    for (int i = offsets[group]; i < offsets[group + 1]; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p)
+          sum += value(A[i * k + p]) * (value(B[(group * n + j) * k + p]) *
+                                        of_b[(group * ((n + 127) / 128) + j / 128) * ld_b + p / 128]);
+        C[i * n + j] = of_a[i] * sum;
+      }
+}
+)");
+  EXPECT_TRUE(has(sandbox_.read("kind/README.md"),
+                  "run({m, n, k, groups}, stream, {A, B, C, scale_a, scale_b, group_offsets})"));
+  EXPECT_TRUE(
+      has(sandbox_.read("kind/include/tuned_kind.h"),
+          "f32, for each 128 of the n columns of B one for each 128 of k, padded to a multiple of 4, for one group "
+          "after the other\n"));
+  expect_right(tested(), "1");
+  for (const auto& [from, to] : {std::pair("group * ((n + 127) / 128) + j / 128", "j / 128"),
+                                 {"of_a[i]", "of_a[i - offsets[group]]"},
+                                 {"* ld_b + p / 128]", "* ld_b]"}})
+    EXPECT_TRUE(has(tested_with(from, to), "WRONG m=7 n=150 k=300 groups=3: C[")) << to;
+}
+
 TEST_F(PackageKinds, GroupsWithRoomForMoreRowsAreRefused) {
   const Result refused =
       make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7], max_rows: 8", "group_rows, groups, max_rows",
@@ -126,7 +160,7 @@ TEST_F(PackageKinds, GroupsWithRoomForMoreRowsAreRefused) {
 }
 )",
            2);
-  EXPECT_TRUE(has(refused.err, "a package's test knows no groups of rows with scales or with max_rows")) << refused.err;
+  EXPECT_TRUE(has(refused.err, "a package's test knows no groups of rows with max_rows")) << refused.err;
 }
 
 }  // namespace
