@@ -152,23 +152,48 @@ __device__ __forceinline__ void finish_fragment(const Finish& finish, int row, i
   }
 }
 
+#if HAS_RESIDUAL
+/// Adds the residual to kBlocks times 16 x 8*kFragments sums of a warp, each 64 rows below the one before.
+template <int kBlocks, int kFragments>
+__device__ __forceinline__ void add_residual(const Finish& finish, int row, int col,
+                                             Sums<kFragments> (&sums)[kBlocks]) {
+#pragma unroll
+  for (int i = 0; i < kBlocks * 2; ++i) {
+    const int r = row + i / 2 * 64 + i % 2 * 8;
+#pragma unroll
+    for (int j = 0; j < kFragments; ++j) {
+      const int c = col + j * 8;
+      float* const two = &sums[i / 2][j][i % 2 * 2];
+      if constexpr (!SWAP && sizeof(Result) == 2) {
+        const unsigned pair = finish.residual_pair(r, c);
+        two[0] += widened(static_cast<Result>(pair & 0xffff));
+        two[1] += widened(static_cast<Result>(pair >> 16));
+      } else {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) two[e] += finish.residual_at(SWAP ? c + e : r, SWAP ? r : c + e);
+      }
+    }
+  }
+}
+#endif
+
 /// kBlocks times 16 x 8*kFragments sums of a warp, each 64 rows below the one before.
 template <int kBlocks, int kFragments>
 __device__ __forceinline__ void finish_sums(const Finish& finish, const TileNumbers<kBlocks, kFragments>& numbers,
                                             int row, int col, Sums<kFragments> (&sums)[kBlocks]) {
-  row += threadIdx.x % 32 / 4;
-  col += threadIdx.x % 4 * 2;
 #pragma unroll
   for (int i = 0; i < kBlocks; ++i)
 #pragma unroll
     for (int j = 0; j < kFragments; ++j) {
       numbers.apply_to(i, j, sums[i][j]);
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
-        const int r = row + i * 64 + e / 2 * 8, c = col + j * 8 + e % 2;
-        sums[i][j][e] = finish.after_bias(sums[i][j][e], SWAP ? c : r, SWAP ? r : c);
-      }
+      for (int e = 0; e < 4; ++e) sums[i][j][e] = activated(sums[i][j][e]);
     }
+#if HAS_RESIDUAL
+  row += threadIdx.x % 32 / 4;
+  col += threadIdx.x % 4 * 2;
+  add_residual(finish, row, col, sums);
+#endif
 }
 
 /// The same for swiglu, in the first half of the fragments: the second half is what that is multiplied by.

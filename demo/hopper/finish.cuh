@@ -74,17 +74,33 @@ struct Finish {
     sum += widened(bias[row_of(row)]);
     if (IS_SWIGLU) further += widened(bias[row_of(row)]);
 #endif
-    return after_bias(sum, row, col, further);
-  }
-
-  __device__ __forceinline__ float after_bias(float x, int row, int col, float further = 0) const {
-    const float y = IS_SWIGLU ? activated(x) * further : activated(x);
+    const float y = IS_SWIGLU ? activated(sum) * further : activated(sum);
 #if HAS_RESIDUAL
-    return y + widened(residual[static_cast<long long>(row_of(row)) * ld + col_of(col)]);
+    return y + residual_at(row, col);
 #else
     return y;
 #endif
   }
+
+#if HAS_RESIDUAL
+  // To keep the columns within C as the rows are would take more registers than large tiles leave.
+  __device__ __forceinline__ float residual_at(int row, int col) const {
+    const Result* const line = residual + static_cast<long long>(row_of(row)) * ld;
+    return widened(col < cols ? line[col] : Result());
+  }
+  /// The elements of 16 bits at an even column and behind it.
+  __device__ __forceinline__ unsigned residual_pair(int row, int col) const {
+    const Result* const line = residual + static_cast<long long>(row_of(row)) * ld;
+    unsigned pair = 0;
+    if (ld % 2 == 0 && cols % 2 == 0) {
+      if (col < cols) pair = *reinterpret_cast<const unsigned*>(line + col);
+    } else {
+      if (col < cols) pair = line[col];
+      if (col + 1 < cols) pair |= static_cast<unsigned>(line[col + 1]) << 16;
+    }
+    return pair;
+  }
+#endif
 };
 
 }  // namespace
