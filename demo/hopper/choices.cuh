@@ -1,13 +1,13 @@
 // What follows from the choices at the head of gemm.cu: sizes of tiles, stages and memory, and how the work is divided.
 #pragma once
-#include "groups.cuh"
 #include "pipe.cuh"
 #include "schedule.cuh"
 #include "wgmma.cuh"
 // It uses Result.
 #include "finish.cuh"
-// They use the five above.
+// They use the four above.
 #include "epilogue.cuh"
+#include "groups.cuh"
 #include "scales.cuh"
 
 namespace {
@@ -58,12 +58,13 @@ static_assert(!kSplit || (!kPingPong && kStoreBytes == 0), "all consumers add up
 static_assert(!kSplit || STAGES * kStageBytes > kPartBytes, "the ring holds what a block adds up");
 static_assert(!kSplit || kTileFragments % kWarps == 0, "every warp has as many fragments of a tile");
 
-#if HAS_BLOCK_SCALES
-// A consumer adds one slice while it multiplies the next one, if its registers hold the sums of both. Otherwise it
-// multiplies 64 rows of a slice at a time, and adds them while the other consumer multiplies; if it has no more than
-// these, the two take turns.
+#if HAS_SCALES
+// How slices of 128 bytes are added. A consumer adds one while it multiplies the next one, if its registers hold the
+// sums of both. Otherwise it multiplies 64 rows of a slice at a time, and adds them while the other consumer
+// multiplies; if it has no more than these, the two take turns.
+enum { kAddsBehind = PROMOTE && BK == kWidth };
 constexpr bool kTwoSlices = 3 * kBlocks * kFragments * 4 <= 192;
-constexpr bool kInTurn = !kTwoSlices && !kPingPong && CONSUMERS == 2 && kBlocks == 1;
+constexpr bool kInTurn = kAddsBehind && !kTwoSlices && !kPingPong && CONSUMERS == 2 && kBlocks == 1;
 #endif
 
 #if HAS_GROUPS

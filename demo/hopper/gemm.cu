@@ -194,9 +194,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
   const unsigned buffers = shared + STAGES * kStageBytes;
   const Stages first{shared, buffers + CONSUMERS * kStoreBytes};
-#if HAS_BLOCK_SCALES
-  const unsigned scales = first.barriers + STAGES * 16;
-#endif
+  [[maybe_unused]] const unsigned scales = first.barriers + STAGES * 16;
   // The same in all lanes, and known to be: addresses of wgmma are of a warp, not of a thread.
   const int warpgroup = __shfl_sync(~0U, threadIdx.x / 128, 0), warp = __shfl_sync(~0U, threadIdx.x / 32, 0);
   const Cluster cluster = {static_cast<unsigned>(cluster_m), static_cast<unsigned>(cluster_n)};
@@ -275,7 +273,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     Stages ring = first;
     int stored = 0;
     unsigned turn = 0;
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
     if (kInTurn && consumer == 1) pass(kTurn, 256);  // the other one begins
 #endif
 #pragma unroll 1
@@ -303,14 +301,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       const TileNumbers<kBlocks, kFragments> numbers_of_tile(finish, row_of_warp, work.col);
 #endif
 #endif
-#if HAS_BLOCK_SCALES
-      multiply_with_scales(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
-#else
-      if constexpr (PROMOTE)
-        multiply_and_promote(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
-      else
-        multiply(work.slices, consumer, first_row, cluster.blocks(), ring, sums);
-#endif
+      sum_up(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
 #if !REDUCE_workspace
 #if IS_SWIGLU
       finish_halves(finish, row_of_warp, work.col / 2, sums);
@@ -345,7 +336,7 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       for (int i = 0; i < kBlocks; ++i) store_directly(to, row + i * 64, col, sums[i]);
 #endif
     }
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
     if (kInTurn && consumer == 0) meet(kTurn, 256);
 #endif
 #if EPILOGUE_tma

@@ -105,4 +105,17 @@ struct Factors {
 };
 
 }  // namespace
+#elif HAS_LINE_SCALES
+namespace {
+
+enum { kScaleBytes = 0 };
+
+/// Of sums whose scales are those of all slices (finish.cuh).
+template <int kBlocks, int kFragments>
+struct Factors {
+  __device__ __forceinline__ Factors(const Work&, unsigned, int) {}
+  __device__ __forceinline__ float operator()(int, int, int) const { return 1; }
+};
+
+}  // namespace
 #endif

@@ -14,7 +14,7 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
 #pragma unroll
   for (int step = 0; step < kPartsK * 4; ++step) {
     const int part = step / 4, within = step % 4 * 32;  // bytes of k go along inside a swizzled row
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
     if (kInTurn && step == 1) commit_products();
 #endif
 #pragma unroll
@@ -27,23 +27,24 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
 
 /// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
 /// several consumers of one tile, one multiplies while another adds. `blocks` is how many the cluster has.
+template <int kCount>
 __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, unsigned blocks,
-                                                     Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
+                                                     Stages& ring, Sums<kFragments> (&sums)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kBlocks; ++i)
+  for (int i = 0; i < kCount; ++i)
 #pragma unroll
     for (int j = 0; j < kFragments; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 #pragma unroll 1
   for (int slice = 0; slice < slices; ++slice, ring.next()) {
-    Sums<kFragments> of_slice[kBlocks];
+    Sums<kFragments> of_slice[kCount];
     wait(ring.full(), ring.parity);
     multiply_slice(ring.data(), first_row, false, of_slice);
     await_products<0>();
     arrive_in_all(ring.empty(), blocks);
 #pragma unroll
-    for (int i = 0; i < kBlocks; ++i) {
+    for (int i = 0; i < kCount; ++i) {
       are_written_here(of_slice[i]);
 #pragma unroll
       for (int j = 0; j < kFragments; ++j)
@@ -54,9 +55,10 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
 
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
 /// Starts the products of the next stage.
-__device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kBlocks]) {
+template <int kCount>
+__device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kCount]) {
   wait(ring.full(), ring.parity);
   multiply_slice(ring.data(), first_row, false, of_slice);
   ring.next();
@@ -77,11 +79,11 @@ __device__ __forceinline__ void add_rows(const Factors<kCount, kFragments>& fact
 }
 
 /// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
-template <int kPending>
+template <int kPending, int kCount>
 __device__ __forceinline__ void add_slice(const Work& work, int first_row, unsigned blocks, unsigned scales,
-                                          Stages& ring, Sums<kFragments> (&of_slice)[kBlocks],
-                                          Sums<kFragments> (&sums)[kBlocks]) {
-  const Factors<kBlocks, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row);
+                                          Stages& ring, Sums<kFragments> (&of_slice)[kCount],
+                                          Sums<kFragments> (&sums)[kCount]) {
+  const Factors<kCount, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row);
   await_products<kPending>();
   arrive_in_all(ring.empty(), blocks);
   ring.next();
@@ -89,12 +91,13 @@ __device__ __forceinline__ void add_slice(const Work& work, int first_row, unsig
 }
 
 /// Multiplies a slice, 64 rows at a time, and adds it times its scales.
+template <int kCount>
 __device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, int first_row, unsigned blocks,
                                                        unsigned scales, Stages& ring,
-                                                       Sums<kFragments> (&sums)[kBlocks]) {
+                                                       Sums<kFragments> (&sums)[kCount]) {
   wait(ring.full(), ring.parity);
 #pragma unroll
-  for (int i = 0; i < kBlocks; ++i) {
+  for (int i = 0; i < kCount; ++i) {
     Sums<kFragments> of_slice[1];
     if constexpr (kInTurn) meet(kTurn + consumer, 256);
     multiply_slice(ring.data(), first_row + i * 64, false, of_slice);
@@ -104,24 +107,25 @@ __device__ __forceinline__ void multiply_and_add_slice(const Work& work, int con
       pass(kTurn + 1 - consumer, 256);
     }
     await_products<0>();
-    if (i + 1 == kBlocks) arrive_in_all(ring.empty(), blocks);
+    if (i + 1 == kCount) arrive_in_all(ring.empty(), blocks);
     add_rows(factors, of_slice, sums + i);
   }
   ring.next();
 }
 
 /// Sums up the slices of a piece of work, each multiplied by its scales.
+template <int kCount>
 __device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, int first_row, unsigned blocks,
-                                                     unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kBlocks]) {
+                                                     unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kCount]) {
 #pragma unroll
-  for (int i = 0; i < kBlocks; ++i)
+  for (int i = 0; i < kCount; ++i)
 #pragma unroll
     for (int j = 0; j < kFragments; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
   int left = work.slices;
-  if constexpr (kTwoSlices) {
-    Sums<kFragments> even[kBlocks], odd[kBlocks];
+  if constexpr (3 * kCount * kFragments * 4 <= 192) {  // as kTwoSlices
+    Sums<kFragments> even[kCount], odd[kCount];
     Stages behind = ring;  // at the slice that is added next
 #pragma unroll 1
     for (; left > 1; left -= 2) {
@@ -148,7 +152,7 @@ __device__ __forceinline__ void let_pass(int slices, int consumer, unsigned bloc
 #pragma unroll 1
   for (; slices > 0; --slices, ring.next()) {
     wait(ring.full(), ring.parity);
-#if HAS_BLOCK_SCALES
+#if HAS_SCALES
     if constexpr (kInTurn) {
       meet(kTurn + consumer, 256);
       pass(kTurn + 1 - consumer, 256);
@@ -161,8 +165,9 @@ __device__ __forceinline__ void let_pass(int slices, int consumer, unsigned bloc
 #endif
 
 /// Sums up the slices of a piece of work.
+template <int kCount>
 __device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
-                                         Sums<kFragments> (&sums)[kBlocks]) {
+                                         Sums<kFragments> (&sums)[kCount]) {
   unsigned before = 0;
   for (int slice = 0; slice < slices; ++slice, ring.next()) {
     wait(ring.full(), ring.parity);
@@ -175,7 +180,20 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
   await_products<0>();
   arrive_in_all(before, blocks);
 #pragma unroll
-  for (int i = 0; i < kBlocks; ++i) are_written_here(sums[i]);
+  for (int i = 0; i < kCount; ++i) are_written_here(sums[i]);
+}
+/// The same in the way that the sums need. `scales` are those of blocks, behind the ring.
+template <int kCount>
+__device__ __forceinline__ void sum_up(const Work& work, int consumer, int first_row, unsigned blocks,
+                                       [[maybe_unused]] unsigned scales, Stages& ring,
+                                       Sums<kFragments> (&sums)[kCount]) {
+#if HAS_SCALES
+  if constexpr (kAddsBehind) return multiply_with_scales(work, consumer, first_row, blocks, scales, ring, sums);
+#endif
+  if constexpr (PROMOTE)
+    multiply_and_promote(work.slices, consumer, first_row, blocks, ring, sums);
+  else
+    multiply(work.slices, consumer, first_row, blocks, ring, sums);
 }
 
 }  // namespace

@@ -415,6 +415,10 @@ TEST_F(GpuGemm, TheKernelsOfTheRepositoryAreRightAtSizesThatNoTileFits) {
   scaled.insert(scaled.end(), {"--problem", "scale_a=1x128", "--problem", "scale_b=128x128"});
   for (const char* rows : {"1000", "999", "37", "3"})
     expect_right_kernels(sandbox_, "hopper_bf16", std::string("scaled") + rows, scaled, rows);
+  std::vector<std::string> lines = fp8;
+  lines.insert(lines.end(), {"--problem", "scale_a=row", "--problem", "scale_b=col"});
+  for (const char* rows : {"999", "37", "3"})
+    expect_right_kernels(sandbox_, "hopper_bf16", std::string("lines") + rows, lines, rows);
   fp8.insert(fp8.end(), {"--problem", "fast_accum=true"});
   expect_right_kernels(sandbox_, "hopper_bf16", "fast_fp8", fp8);
 }

@@ -203,6 +203,13 @@ TEST_F(CudaBuild, EveryChoiceOfTheHopperKernelsBuilds) {
   built(fp8, {"BM:128", "BN:128", "CONSUMERS:2", "SCHEDULE:coop"});
   built(fp8, {"BM:64", "BN:192", "SCHEDULE:pingpong", "EPILOGUE:tma"});
   built(fp8 + ", fast_accum: true", {"BM:128", "BN:256", "BK:128", "EPILOGUE:tma", "SCHEDULE:coop"});
+  const std::string of_lines = ", scale_a: row, scale_b: col";
+  built(fp8 + of_lines, {"BM:256", "BN:128", "BK:128", "EPILOGUE:tma"});
+  built(fp8 + of_lines + ", bias: row, epilogue: silu",
+        {"BM:128", "BN:128", "BK:256", "EPILOGUE:tma", "SCHEDULE:coop"});
+  built("m: 100, n: 701, k: 1024, a: e4m3, b: e4m3, c: bf16, scale_a: tensor, scale_b: tensor", {"BM:64", "SWAP:1"});
+  built("m: 3, n: 57344, k: 8192, a: e4m3, b: e4m3, c: bf16" + of_lines, {"KERNEL:gemv", "UNROLL:2"});
+  built(large + ", residual: true", {"BM:128", "BN:256", "EPILOGUE:tma", "SCHEDULE:coop"});
   built("m: 3, n: 57344, k: 8192, a: e4m3, b: e4m3, c: bf16", {"KERNEL:gemv", "UNROLL:2"});
   built("m: 3, n: 57344, k: 8192, a: e4m3, b: e4m3, c: bf16, fast_accum: true", {"KERNEL:gemv", "UNROLL:2"});
 }
