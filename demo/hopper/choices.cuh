@@ -69,7 +69,19 @@ constexpr bool kInTurn = kAddsBehind && !kTwoSlices && !kPingPong && CONSUMERS =
 
 #if HAS_GROUPS
 enum { kHalf = !SWAP && !kPingPong && CONSUMERS == 2 ? BM / 2 : 0 };  // rows of a tile that one consumer has
+// Whether each consumer has 64 of up to 128 rows. With more columns, or beside stores of the TMA, the code for that
+// takes registers which whole tiles need.
+#if EPILOGUE_tma
+enum { kSharesFew = 0 };
+#else
+enum { kSharesFew = kHalf == 128 && BN <= 128 };
+#endif
 using Tiles = GroupedSchedule<BM, BN, SWAP != 0, kHalf>;
+
+/// How many times 64 rows a tile has.
+__device__ __forceinline__ int blocks_of(const GroupedWork& work) {
+  return min((work.end - work.row + 63) / 64, BM / 64);
+}
 #else
 using Tiles = Schedule<BM, BN, kSplit>;
 #endif

@@ -69,18 +69,44 @@ struct Loads {
         blocks_for_b(((1 << cluster.rows) - 1) << cluster.col_of(rank) * cluster.rows) {}
 };
 
+#if HAS_GROUPS && !SWAP
+/// Asks the L2 cache for B's part of a slice of a tile that has few rows: nobody else reads that, and what the ring
+/// holds is not enough for all the time that memory takes.
+__device__ __forceinline__ void prefetch_slice(const TensorMap& b, const GroupedWork& work, int slice) {
+  if (!kSharesFew || work.end - work.row > 64 || slice < 0 || slice >= work.slices) return;
+#pragma unroll
+  for (int part = 0; part < kPartsK; ++part) prefetch(b, slice * BK + part * kWidth, work.col, work.group);
+}
+#endif
+
 /// Fills one stage with the rows and the columns (a and b, or with SWAP B and A) of the tile, together with the other
 /// blocks of the cluster. `full` counts the bytes that the others load, too.
 __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& b, const Tiles::Piece& work, int slice,
                                            const Loads& loads, const Stages& ring) {
   const unsigned to_a = ring.data() + loads.first_of_a * 128;
   const unsigned to_b = ring.data() + kPartsK * kBytesA + loads.first_of_b * 128;
+#if HAS_GROUPS
+  // Of tiles that may be small, boxes have 64 rows, and those that no row is the group's in are not loaded.
+  const int rows = kHalf > 0 ? blocks_of(work) * 64 : BM;
+  expect(ring.full(), (rows * 128 + kBytesB) * kPartsK);
+#else
   expect(ring.full(), kStageBytes);
+#endif
 #pragma unroll
   for (int part = 0; part < kPartsK; ++part) {
     const int k = slice * BK + part * kWidth;
 #if HAS_GROUPS && SWAP
     load(a, k, work.row, work.group, to_a + part * kBytesA, ring.full());
+#elif HAS_GROUPS
+    const int box = kHalf > 0 ? 64 : loads.rows_of_a, first = loads.first_of_a;
+#pragma unroll 1
+    for (int i = 0; i < loads.rows_of_a && first + i < rows; i += box) {
+      const unsigned to = to_a + part * kBytesA + i * 128;
+      if (loads.rows_of_a == BM)
+        load(a, k, work.row + i, to, ring.full());
+      else
+        load_for(loads.blocks_for_a, a, k, work.row + first + i, to, ring.full());
+    }
 #else
     if (loads.rows_of_a == BM)
       load(a, k, work.row, to_a + part * kBytesA, ring.full());
@@ -249,6 +275,9 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
           else
 #endif
             load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
+#if HAS_GROUPS && !SWAP
+          if (warp == 1) prefetch_slice(b, work, slice + 8 * step);
+#endif
           ring.next();
           slice += step;
         } while (--left > 0);
@@ -259,7 +288,10 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     }
   } else {
     share_registers(false);
-    const int consumer = warpgroup - 1, first_row = kPingPong ? 0 : consumer * kConsumerRows;
+    const int consumer = warpgroup - 1;
+#if !HAS_GROUPS
+    const int first_row = kPingPong ? 0 : consumer * kConsumerRows;
+#endif
 #if HAS_GROUPS
     Matrix to = {c, m, n, ldc};
 #else
@@ -286,15 +318,31 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
         if (turn > 0) meet(kTurn + consumer, 256);  // the other one has all its slices
       }
 #if HAS_GROUPS
+      to.rows = work.end;
+#if HAS_FINISH
+      finish.scale_b = scales_of(work, scale_b, n, k);
+#endif
+      const bool few = kSharesFew && blocks_of(work) <= 2;
+      const int first_row = kPingPong ? 0 : consumer * (few ? 64 : kConsumerRows);
       if (kHalf > 0 && work.row + first_row >= work.end) {  // the consumer has none of the group's rows
         let_pass(work.slices, consumer, cluster.blocks(), ring);
         continue;
       }
+      if (few) {
+        Sums<kFragments> sums[1];
+        const int row = work.row + first_row + threadIdx.x / 32 % 4 * 16;
+#if HAS_FINISH
+        const TileNumbers<1, kFragments> numbers_of_rows(finish, row, work.col);
+#endif
+        sum_up(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
+#if HAS_FINISH
+        finish_sums(finish, numbers_of_rows, row, work.col, sums);
+#endif
+        store_directly(to, row, work.col, sums[0]);
+        continue;
+      }
 #endif
       Sums<kFragments> sums[kBlocks];
-#if HAS_FINISH && HAS_GROUPS
-      finish.scale_b = scales_of(work, scale_b, n, k);
-#endif
 #if HAS_FINISH && !REDUCE_workspace
       const int row_of_warp = work.row + first_row + threadIdx.x / 32 % 4 * 16;
 #if !IS_SWIGLU
@@ -309,9 +357,6 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       finish_sums(finish, numbers_of_tile, row_of_warp, work.col, sums);
 #endif
       const int col = work.col / kColumns;
-#endif
-#if HAS_GROUPS
-      to.rows = work.end;
 #endif
 #if REDUCE_workspace && HAS_FINISH
       add_up_with_others(sums, work, parts, workspace, shared, ring, to, warp - 4, finish);

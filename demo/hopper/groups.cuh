@@ -2,7 +2,6 @@
 // [groups]` in a tuning file (docs/tuning-file.md, Groups of rows): without groups there is none, and nothing of this
 // is compiled.
 #pragma once
-#include "pipe.cuh"
 #include "schedule.cuh"
 
 #if groups_contiguous || groups_masked
@@ -17,11 +16,15 @@ struct GroupedWork : Work {
 
 /// The work of a grid, as of Schedule, where no tile has rows of two groups: those of a group, and then those of the
 /// next. With kSwap the tiles' columns are rows of A, otherwise their rows; there are `others` in the other direction.
-/// A tile with at most kHalf rows takes half of the time, and a cluster takes two of them in place of one. Each thread
-/// goes through the groups once.
+/// Each thread goes through the groups once.
+///
+/// A tile with at most kHalf rows takes half as long as a whole one, and one with a quarter of the rows a third, as it
+/// reads as much of B. So tiles lie one behind the other as if on a line, and a cluster has those that begin in every
+/// so many-th piece of it, each of which is as long as a whole tile.
 template <int kTileRows, int kTileCols, bool kSwap, int kHalf>
 struct GroupedSchedule {
   using Piece = GroupedWork;
+  enum { kWhole = kHalf > 0 ? 6 : 1 };  // how long a whole tile is
 
   const int* list;  // group_offsets, or group_rows
   int groups, max_rows;
@@ -29,8 +32,8 @@ struct GroupedSchedule {
   unsigned others, slices, in_group, parts = 1;
   unsigned cluster, clusters, rank;
   mutable int group = 0;
-  mutable unsigned before = 0;              // places of the groups before this one: each is of a tile, or of two
-  mutable unsigned places = 0, second = 0;  // that the cluster has taken, and whether one tile of the next is done
+  mutable unsigned before = 0;  // how long the groups before this one are
+  mutable unsigned place;       // where the cluster's next tile begins, or before that
 
   __device__ GroupedSchedule(const int* list_of_groups, int groups_of_rows, int rows_of_group, int others_of_all,
                              int slices_of_k, int rows_of_tiles, Cluster of_blocks, unsigned block, unsigned blocks)
@@ -43,7 +46,8 @@ struct GroupedSchedule {
         in_group(rows_of_tiles),
         cluster(Cluster::over(Cluster::over(block, shape.rows), shape.cols)),
         clusters(Cluster::over(Cluster::over(blocks, shape.rows), shape.cols)),
-        rank(block - cluster * shape.blocks()) {}
+        rank(block - cluster * shape.blocks()),
+        place(cluster * kWhole) {}
 
   __device__ unsigned first_slice(unsigned stagger) const {
     return cluster * stagger - divide(cluster * stagger, slices) * slices;
@@ -57,8 +61,7 @@ struct GroupedSchedule {
 
   /// Called for one piece after the other.
   __device__ GroupedWork at(unsigned) const {
-    const unsigned index = cluster + places * clusters;
-    unsigned down = 0, across = 0, of_group = 0;
+    unsigned down = 0, across = 0, whole = 0, length = kWhole, of_group = 0;
     int first = 0, end = 0;
     for (; group < groups; before += of_group, ++group) {
 #if groups_masked
@@ -73,22 +76,30 @@ struct GroupedSchedule {
       across = kSwap ? (rows + kTileCols - 1) / kTileCols : others;
       down = Cluster::over(down + shape.rows - 1, shape.rows);
       across = Cluster::over(across + shape.cols - 1, shape.cols);
-      const bool has_halves = kHalf > 0 && rows > 0 && (rows - 1) % kTileRows < kHalf;
-      if (has_halves) --down;
-      of_group = down * across + (has_halves ? (across + 1) / 2 : 0);
-      if (index - before < of_group) break;
+      length = kWhole;  // of its last tile
+      if (kHalf > 0 && rows > 0 && (rows - 1) % kTileRows < kHalf) {
+        length = (rows - 1) % kTileRows < kTileRows / 4 ? kWhole / 3 : kWhole / 2;
+        --down;
+      }
+      whole = down * across * kWhole;
+      of_group = length < kWhole ? whole + across * length : whole;
+      if (place + length <= before + of_group) break;
     }
-    unsigned tile = index - before, row = down, col = 0;
-    if (kHalf > 0 && tile >= down * across) {
-      col = (tile - down * across) * 2 + second;
-      second = second == 0 && col + 1 < across;
+    const unsigned from = place > before ? place - before : 0;
+    unsigned row = down, col = 0, begin = before;
+    if (kHalf > 0 && from + kWhole > whole) {
+      col = from > whole ? (from - whole + length - 1) / length : 0;
+      begin += whole + col * length;
     } else {
-      const unsigned above = divide(tile, in_group * across) * in_group;
-      const unsigned place = tile - above * across, high = above + in_group < down ? in_group : down - above;
-      col = divide(place, high);
-      row = above + place - col * high;
+      const unsigned tile = (from + kWhole - 1) / kWhole, above = divide(tile, in_group * across) * in_group;
+      const unsigned within = tile - above * across, high = above + in_group < down ? in_group : down - above;
+      col = divide(within, high);
+      row = above + within - col * high;
+      begin += tile * kWhole;
+      length = kWhole;
     }
-    places += second == 0;
+    const unsigned piece = begin / kWhole;
+    place = begin + length < (piece + 1) * kWhole ? begin + length : (piece + clusters) * kWhole;
     return {{0, static_cast<int>((row * shape.rows + shape.row_of(rank)) * kTileRows) + (kSwap ? 0 : first),
              static_cast<int>((col * shape.cols + shape.col_of(rank)) * kTileCols) + (kSwap ? first : 0), 0,
              static_cast<int>(slices)},

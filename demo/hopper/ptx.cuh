@@ -111,6 +111,12 @@ __device__ __forceinline__ void load(const TensorMap& map, int x, int y, int z, 
       : "memory");
 }
 
+/// Asks the L2 cache for what this load will read.
+__device__ __forceinline__ void prefetch(const TensorMap& map, int x, int y, int z) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
+
 /// Loads for the blocks of the cluster whose bits are set, to the same place and barrier in each.
 __device__ __forceinline__ void load_for(unsigned blocks, const TensorMap& map, int x, int y, unsigned to,
                                          unsigned barrier) {

@@ -152,8 +152,8 @@ Product product(const Kernel& kernel, const Shape& shape, const Launch& launch, 
                     launch.cluster_m * launch.cluster_n;
   std::vector<float> workspace(static_cast<std::size_t>(tiles * launch.parts * kernel.bm * kernel.bn), NAN);
   Kernel::Arguments arguments;
-  arguments.a = {a.data(), shape.m, shape.k,
-                 shape.k,  element, kernel.swap ? kernel.bn / launch.cluster_m : kernel.bm / launch.cluster_n};
+  const int rows_of_a = kernel.swap ? kernel.bn / launch.cluster_m : kernel.bm / launch.cluster_n;
+  arguments.a = {a.data(), shape.m, shape.k, shape.k, element, std::min(rows_of_a, kernel.box_of_a)};
   arguments.b = {
       b.data(),
       columns_of(kernel, shape),
@@ -238,7 +238,7 @@ std::vector<Shape> shapes_for(const Kernel& kernel) {
     return {{rows, cols, 256, cols}, {rows + 5, 2 * cols - 3, 136, 2 * cols}, {3, cols + 9, 392, cols + 11}};
   std::vector<Shape> shapes;
   for (const std::vector<int>& counts :
-       {std::vector{rows, rows}, {0, rows - 3, 1, 0, rows + 5, 8, 0}, {2, 0, 3}, {0, 0, 2 * rows}}) {
+       {std::vector{rows, rows}, {0, rows - 3, 1, 0, rows + 5, rows / 2 - 1, 8, 0}, {2, 0, 3}, {0, 0, 2 * rows}}) {
     const int room = kernel.masked ? *std::ranges::max_element(counts) + 3 : 0;
     Shape& shape =
         shapes.emplace_back(Shape{room * static_cast<int>(counts.size()), cols + 8, 136, cols + 8, counts, room});

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #define __device__
 #define __forceinline__ inline
@@ -19,6 +20,8 @@ inline float __fdividef(float x, float y) {
     quotient = std::nextafterf(quotient, steps_of_error < 0 ? 0 : 1e30F);
   return quotient;
 }
+#define groups_contiguous 1
+#include "../../demo/hopper/groups.cuh"
 #include "../../demo/hopper/schedule.cuh"
 
 namespace tune::hopper_schedule_test {
@@ -109,6 +112,50 @@ TEST(HopperSchedule, PartsOfATileHaveTheSameNumberOfItAndDifferentTilesDifferent
   EXPECT_EQ(corners.size(), 16u);
   for (const auto& [tile, places] : corners) EXPECT_EQ(places.size(), 1u) << tile;
   for (const auto& [tile, all] : parts) EXPECT_EQ(all, (std::set<int>{0, 1, 2})) << tile;
+}
+
+/// What the blocks of a grid take of groups of so many rows, and how long that is, in sixths of a whole tile.
+struct Taken {
+  std::map<std::tuple<int, int, int>, int> times;  // by group, row and column
+  std::map<unsigned, int> lengths;                 // by block
+};
+
+Taken taken(const std::vector<int>& rows, int columns, unsigned blocks, unsigned cols_of_cluster) {
+  std::vector<int> offsets = {0};
+  for (const int count : rows) offsets.push_back(offsets.back() + count);
+  Taken all;
+  for (unsigned block = 0; block < blocks; ++block) {
+    const GroupedSchedule<256, 128, false, 128> tiles(offsets.data(), static_cast<int>(rows.size()), 0, columns, 5, 8,
+                                                      {1, cols_of_cluster}, block, blocks);
+    unsigned turn = 0;
+    GroupedWork work = tiles.at(0);
+    for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
+      ++all.times[{work.group, work.row, work.col}];
+      const int left = work.end - work.row;
+      all.lengths[block] += left <= 64 ? 2 : left <= 128 ? 3 : 6;
+    }
+  }
+  return all;
+}
+
+TEST(HopperSchedule, TilesOfGroupsAreTakenOnce) {
+  for (const std::vector<int>& rows : {std::vector{0, 300, 64, 0, 65, 129, 1, 512, 0}, {1, 1, 1, 700}, {0}, {4096}})
+    for (const unsigned blocks : {2u, 6u, 132u})
+      for (const unsigned cols_of_cluster : {1u, 2u}) {
+        std::size_t expected = 0;
+        for (const int count : rows) expected += static_cast<std::size_t>((count + 255) / 256) * 6;  // 640 columns
+        const Taken all = taken(rows, 640 + 128, blocks, cols_of_cluster);
+        EXPECT_EQ(all.times.size(), expected);
+        for (const auto& [tile, times] : all.times) EXPECT_EQ(times, 1);
+      }
+}
+
+// Tiles of few rows take less time, and fill what whole ones leave.
+TEST(HopperSchedule, BlocksGetAsMuchOfSkewedGroupsAsTheEvenShare) {
+  for (const unsigned cols_of_cluster : {1u, 2u}) {
+    const Taken all = taken({2048, 1024, 512, 256, 128, 64, 32, 32}, 4096, 132, cols_of_cluster);
+    for (const auto& [block, length] : all.lengths) EXPECT_LE(length, 4 * 6 + 1) << block;
+  }
 }
 
 TEST(HopperSchedule, DivisionIsExact) {

@@ -76,6 +76,9 @@ TEST_F(GpuGroups, TheKernelIsRightAtSizesThatNoTileFits) {
 const std::vector<std::string> kScaled = {"--problem",     "a=e4m3",    "--problem",       "b=e4m3",    "--problem",
                                           "scale_a=1x128", "--problem", "scale_b=128x128", "--problem", "c=bf16"};
 
+const std::vector<std::string> kScaledByLines = {"--problem",   "a=e4m3",    "--problem",   "b=e4m3",    "--problem",
+                                                 "scale_a=row", "--problem", "scale_b=col", "--problem", "c=bf16"};
+
 TEST_F(GpuGroups, TheKernelIsRightWithScalesAndWithRoomForMoreRows) {
   const std::vector<std::string> sizes = {"-m",  "300",       "-n",       "264",       "-k",
                                           "272", "--problem", "groups=7", "--problem", "routing=zipf 1"};
@@ -93,13 +96,13 @@ TEST_F(GpuGroups, TheKernelsForHopperAreRight) {
   for (const char* swap : {"SWAP:0", "SWAP:1"})
     for (const char* cluster : {"CLUSTER:1", "CLUSTER:2"})
       for (const char* store : {"EPILOGUE:direct", "EPILOGUE:tma"})
-        for (const bool scaled : {false, true}) {
+        for (const std::vector<std::string>& scales : {{}, kScaled, kScaledByLines}) {
           std::vector<std::string> options = {"-m",      "300",        "-n",       "264",       "-k",
                                               "272",     "--problem",  "groups=7", "--problem", "routing=zipf 1",
                                               "--param", swap,         "--param",  cluster,     "--param",
                                               store,     "--no-finals"};
-          if (scaled) options.insert(options.end(), kScaled.begin(), kScaled.end());
-          if (run % 3 == 0) options.insert(options.end(), {"--problem", "max_rows=300"});
+          options.insert(options.end(), scales.begin(), scales.end());
+          if (run % 4 == 0) options.insert(options.end(), {"--problem", "max_rows=300"});
           tune_demo(options, "hopper" + std::to_string(run++), "hopper_grouped");
         }
 }

@@ -53,20 +53,28 @@ void call(const tune::hopper::Kernel::Arguments& x) {
 }
 
 const bool is_listed = [] {
-  tune::hopper::kernels().push_back({TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes, kSplit,
-                                     HAS_EPILOGUE != 0,
+  tune::hopper::kernels().push_back({
+    TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes, kSplit, HAS_EPILOGUE != 0,
 #ifdef epilogue_bias_col
-                                     true,
+        true,
 #else
-                                     false,
+        false,
 #endif
-                                     IS_SWIGLU != 0, kScaleA, kScaleB, HAS_GROUPS != 0,
+        IS_SWIGLU != 0, kScaleA, kScaleB, HAS_GROUPS != 0,
 #ifdef groups_masked
-                                     true,
+        true,
 #else
-                                     false,
+        false,
 #endif
-                                     &call});
+#if HAS_GROUPS
+        kHalf > 0 ? 64
+        : SWAP    ? BN
+                  : BM,
+#else
+        SWAP ? BN : BM,
+#endif
+        &call
+  });
   return true;
 }();
 

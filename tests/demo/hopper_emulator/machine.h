@@ -156,6 +156,7 @@ struct Kernel {
   enum class Scales { none, tensor, line, blocks } scale_a, scale_b;  ///< with any it multiplies e4m3, and not bf16
   bool grouped;                                                       ///< multiplies groups of rows by a matrix each
   bool masked;                                                        ///< these have room for max_rows each
+  int box_of_a;  ///< the most rows of A that a block asks for at a time
   struct Arguments {
     Map a, b, c_map;
     unsigned short* c;

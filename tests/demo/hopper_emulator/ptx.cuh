@@ -127,6 +127,7 @@ inline void pass(int barrier, int threads) {
 }
 
 inline void prefetch(const TensorMap&) {}
+inline void prefetch(const TensorMap&, int, int, int) {}
 inline void load(const TensorMap& map, int x, int y, unsigned to, unsigned barrier) {
   tune::hopper::load_box(map, x, y, to, barrier, 1U << Machine::now().block().rank);
 }
