@@ -22,7 +22,8 @@
 //   type_a, type_c   bf16, f16 or e4m3; bf16, f16 or f32
 //   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales of blocks (scales.cuh); PROMOTE is 1, and BK 128
 //   scale_a_tensor or scale_a_row, scale_b_tensor or scale_b_col   both or none: scales of all of k (finish.cuh)
-//   groups_contiguous, groups_masked   groups of rows (groups.cuh), without REDUCE and epilogue; clusters share A alone
+//   groups_contiguous, groups_masked   groups of rows (groups.cuh), without REDUCE and epilogue. Clusters share A
+//                alone, whose boxes have 64 rows if two consumers share a tile without SWAP
 //   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:

@@ -182,6 +182,7 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
 #pragma unroll
   for (int i = 0; i < kCount; ++i) are_written_here(sums[i]);
 }
+
 /// The same in the way that the sums need. `scales` are those of blocks, behind the ring.
 template <int kCount>
 __device__ __forceinline__ void sum_up(const Work& work, int consumer, int first_row, unsigned blocks,
