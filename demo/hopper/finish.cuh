@@ -16,8 +16,16 @@
 #define HAS_LINE_SCALES 0
 #define SCALES_OR_NULL nullptr, nullptr
 #endif
-#define HAS_SCALES (HAS_BLOCK_SCALES || HAS_LINE_SCALES)
-#define HAS_FINISH (HAS_EPILOGUE || HAS_LINE_SCALES)
+#if HAS_BLOCK_SCALES || HAS_LINE_SCALES
+#define HAS_SCALES 1
+#else
+#define HAS_SCALES 0
+#endif
+#if HAS_EPILOGUE || HAS_LINE_SCALES
+#define HAS_FINISH 1
+#else
+#define HAS_FINISH 0
+#endif
 #if !HAS_SCALES && (scale_a_tensor || scale_a_row || scale_a_1x128 || scale_a_128x128 || scale_b_tensor || \
                     scale_b_col || scale_b_1x128 || scale_b_128x128)
 #error "the kernels have scales tensor or row for A together with tensor or col for B, or 1x128 together with 128x128"
