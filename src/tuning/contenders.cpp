@@ -18,7 +18,6 @@ constexpr double kLongKernel = 1e-3;  // seconds
 // No power state of a GPU changes times by so much, but another load of a CPU's cores does.
 constexpr double kOverlooked = 2.0 / 3;
 
-constexpr double kDisturbed = 1.05;  // times as long as without what it waited for
 constexpr double kSameClock = 0.97;  // of the best's
 
 /// What a launch takes that nothing disturbs, at the clock of the best; 0: that is not known.
@@ -83,13 +82,15 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
   const auto near = choose_finalists(trials, merits, 1, margin, static_cast<int>(trials.size()), same);
   if (near.empty()) return {};
   const Measurement& best = *choose_finalists(trials, merits, 1, 0, 1).front()->measurement();
+  // On a GPU, all specs share the device with other processes alike.
+  const double limit = is_gpu(plan.backend) ? best.clean_seconds : best.timing.median;
   std::multimap<double, const Trial*> disturbed;
   for (const Trial& trial : trials) {
     const Measurement* measurement = trial.measurement();
     if (measurement == nullptr || same.contains(trial.spec.mesh_idx)) continue;
     if (std::ranges::find(near, &trial) != near.end()) continue;
     const double clean = clean_seconds(*measurement, best);
-    if (clean > 0 && clean <= (1 + margin) * best.clean_seconds && measurement->timing.median > kDisturbed * clean)
+    if (clean > 0 && clean <= (1 + margin) * limit && measurement->timing.median > kDisturbed * clean)
       disturbed.emplace(clean, &trial);
   }
   std::vector<const Trial*> specs;

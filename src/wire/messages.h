@@ -215,8 +215,8 @@ struct Measured {
   std::map<std::string, double> metrics;
   std::vector<std::string> remarks = {};  ///< as Hello's, of what was timed
   std::string name = {};                  ///< what a program calls the case that it ran
-  /// The least that a launch can have taken if nothing had disturbed it: of all launches, the least of the time without
-  /// what it demonstrably waited for others. 0: not known.
+  /// The least that the launches can have taken if nothing had disturbed them: in the finals the median, else the least
+  /// of them. 0: not known.
   double clean_seconds = 0;
 };
 /// A reference was written.

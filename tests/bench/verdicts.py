@@ -3,10 +3,12 @@
 
 Tunes a command of known work again and again: 16 specs that take 20.0, 20.6, 21.2, ... 40 ms alone, in random order.
 A run is right if its winner does at most 1 % more work than the best, and sure if it says DECIDED. A silent miss is
-sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more.
+sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more. With --threads a kernel
+of 2 ms is tuned that needs half the time with two threads.
 
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 20 --load bursts
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 50 --baseline
+  tests/bench/verdicts.py --tune build/release/bin/tune --runs 10 --load heavy --threads openmp
 """
 import argparse
 import collections
@@ -29,6 +31,40 @@ int main(int argc, char** argv) {
   for (unsigned long i = strtoul(argv[1], 0, 10); i > 0; --i) x = x * 6364136223846793005ul + 1442695040888963407ul;
   return x == 0;
 }
+"""
+
+KERNEL = """
+#include <cmath>
+#include <thread>
+#include <vector>
+namespace {
+void fill(float* y, int from, int to) {
+  for (int i = from; i < to; ++i) y[i] = std::sqrt(std::exp(float(i % 100) / 50));
+}
+}  // namespace
+extern "C" void openmp(float* y, int count, int threads) {
+#pragma omp parallel for num_threads(threads)
+  for (int i = 0; i < threads; ++i) fill(y, count / threads * i, count / threads * (i + 1));
+}
+extern "C" void started(float* y, int count, int threads) {
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(fill, y, count / threads * i, count / threads * (i + 1));
+  fill(y, 0, count / threads);
+  for (std::thread& other : others) other.join();
+}
+"""
+KERNEL_YAML = """
+name: threads
+file: threads.cpp
+kernel: {kernel}
+problem:
+  custom:
+    sizes: {{count: 400000}}
+    buffers: [{{name: y, type: f32, count: count, role: out}}]
+    reference: {{kernel: {kernel}, args: [y, count, 1]}}
+params: {{$T: [1, 2]}}
+launch: {{args: [y, count, T]}}
+build: {{flags: [-fopenmp]}}
 """
 
 
@@ -141,6 +177,21 @@ def judge_winners(options, folder, per_ms):
           f"finals at most {slowest:.2f} times the sweep (or 1 s)")
 
 
+def judge_threads(options, folder, _):
+    (folder / "threads.cpp").write_text(KERNEL)
+    (folder / "threads.yaml").write_text(KERNEL_YAML.format(kernel=options.threads))
+    counts = collections.Counter()
+    for seed in range(options.seed, options.seed + options.runs):
+        with Load(options.load, folder, seed):
+            run = tuned(options, folder, ["--yaml", str(folder / "threads.yaml")])
+        right = "T: 2" in (folder / "out.yaml").read_text()
+        counts[run.stdout.split(":")[0], right] += 1
+        print(f"seed {seed}: {'right' if right else 'WRONG'}, {run.stdout.splitlines()[0]}", flush=True)
+    print(f"load {options.load}, {options.threads}: {options.runs} runs, {counts['DECIDED', True]} right and sure, "
+          f"{counts['DECIDED', False]} wrong and sure, "
+          f"{counts['UNDECIDED', True] + counts['UNDECIDED', False]} undecided")
+
+
 def write_source(folder, per_ms, slowdown):
     """A tuning file of two specs, 20 and 26 ms of work, and its source, which does so many times the work."""
     (folder / "bench.c").write_text(WORK.replace("i = strtoul(argv[1], 0, 10)", f"i = {slowdown} * atof(argv[1] + 4)"))
@@ -172,12 +223,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--load", choices=["none", "bursts", "rare", "build", "heavy"], default="none")
     parser.add_argument("--baseline", action="store_true", help="compare two sources instead")
+    parser.add_argument("--threads", choices=["openmp", "started"], help="tune a kernel of one or two threads instead")
     options = parser.parse_args()
     options.tune = os.path.abspath(options.tune)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         compile_work(folder)
-        (judge_baselines if options.baseline else judge_winners)(options, folder, steps_per_ms(folder))
+        judge = judge_baselines if options.baseline else judge_threads if options.threads else judge_winners
+        judge(options, folder, steps_per_ms(folder))
 
 
 if __name__ == "__main__":

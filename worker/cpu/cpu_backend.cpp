@@ -3,8 +3,8 @@
 #include <iterator>
 #include <optional>
 #include <random>
-#include <ranges>
 #include <sstream>
+#include <thread>
 
 #include "backend.h"
 #include "capabilities.h"
@@ -34,7 +34,6 @@ constexpr std::size_t kEnoughLaunches = 10;     // to tell a false clock from a 
 constexpr double kShareForMoreAttempts = 0.25;  // of the time until the answer
 constexpr int kAttempts = 3;                    // to do so
 constexpr double kLongestTrial = 20e-3;         // seconds
-constexpr double kLeastTime = 1e-9;             // seconds
 
 constexpr const char* kChangedArithmetic =
     "a kernel returns with another rounding mode or treatment of denormal numbers than it was called with, which its "
@@ -62,7 +61,6 @@ class CpuBackend final : public WorkerBackend {
   double clock(const wire::Go& go, double start) const;
   std::optional<std::string> doubt(double spent, bool is_early);
   Timing sample(const wire::Go& go, double first, double start);
-  double clean_seconds() const;
   void refuse_impossible(const Timing& timing);
   bool looks_at_gauges() const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
@@ -264,14 +262,6 @@ Timing CpuBackend::sample(const wire::Go& go, double first, double start) {
   throw SpecFailure(Stage::measure, *doubts);
 }
 
-/// The least of what the launches took while their threads had cores.
-double CpuBackend::clean_seconds() const {
-  const auto clean = [](const TimedLaunch& launch) {
-    return std::max(kLeastTime, launch.claimed - launch.kernel_waited);
-  };
-  return launches_.empty() ? 0 : std::ranges::min(std::views::transform(launches_, clean));
-}
-
 void CpuBackend::refuse_impossible(const Timing& timing) {
   const Problem& problem = verifier_->problem();
   const double bandwidth = request_.measure.cold_cache ? cpu_most_bandwidth() : 0;
@@ -314,7 +304,9 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
   wire::Measured measured;
   measured.timing = sample(limited, checked.seconds, start);
-  measured.clean_seconds = clean_seconds();
+  std::vector<CoreUse> uses;
+  for (const TimedLaunch& launch : launches_) uses.push_back(launch.use);
+  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), go);
   measured.checked = compared;
   refuse_impossible(measured.timing);
   if (observer_) {

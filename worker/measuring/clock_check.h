@@ -3,14 +3,16 @@
 #include <string>
 #include <vector>
 
+#include "measuring/core_use.h"
+
 namespace tune::worker {
 
 /// One launch: the seconds that the kernel's process says it took, those that passed on the judge's clock from its
 /// command to the answer, with what the process's threads computed from then until all of them were stopped, and those
-/// of them in which either had to wait for a core. Of the claimed seconds, those in which the kernel waited: the
-/// longest that one of its threads had to, by the process's and the judge's word.
+/// of them in which either had to wait for a core.
 struct TimedLaunch {
-  double claimed = 0, seen = 0, waited = 0, kernel_waited = 0;
+  double claimed = 0, seen = 0, waited = 0;
+  CoreUse use{};
 };
 
 /// `the kernel's process reports 0.2 ms for launches that took 9.8 ms until nothing of it ran: ...`, if the judge's

@@ -1,9 +1,11 @@
 #include "program/whole_command.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "measuring/measure.h"
 #include "model/statistics/stats.h"
+#include "platform/process/load_average.h"
 
 namespace tune::worker {
 namespace {
@@ -29,14 +31,26 @@ double seconds_with_a_core(const platform::ResourceUse& use) {
 }
 
 void WholeCommand::add_first(const platform::ResourceUse& use) {
-  uses_.push_back(use);
+  note(use);
   runs_before_ = 1;
 }
 
 double WholeCommand::run() {
-  uses_.push_back(run_());
+  const double seconds = note(run_());
   spent_ += uses_.back().seconds;
-  return seconds_with_a_core(uses_.back());
+  return seconds;
+}
+
+/// Returns the time that counts.
+double WholeCommand::note(const platform::ResourceUse& use) {
+  uses_.push_back(use);
+  const double seconds = seconds_with_a_core(use);
+  CoreUse& cores = core_uses_.emplace_back();
+  cores.seconds = seconds;
+  cores.computed = use.cpu_seconds;
+  cores.first_computed = use.first_cpu_seconds;
+  cores.others = platform::others_running();
+  return seconds;
 }
 
 wire::Measured WholeCommand::measure(const wire::Go& go) {
@@ -50,9 +64,12 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
     system.push_back(use->system_seconds * 1e3);
     peak = std::max(peak, use->peak_bytes);
   }
+  const double clean = clean_seconds(core_uses_, std::thread::hardware_concurrency(), go);
   uses_.clear();
+  core_uses_.clear();
   const double mebibytes = static_cast<double>(peak) / (1 << 20);
   wire::Measured measured{timing, false, {}};
+  measured.clean_seconds = clean;
   measured.metrics = {{kUserTime, median(user)}, {kSystemTime, median(system)}, {kPeakMemory, mebibytes}};
   return measured;
 }

@@ -2,6 +2,7 @@
 #include <functional>
 #include <vector>
 
+#include "measuring/core_use.h"
 #include "platform/process/process.h"
 #include "wire/messages.h"
 
@@ -28,14 +29,16 @@ class WholeCommand {
 
  private:
   double run();
+  double note(const platform::ResourceUse& use);
   Timing sample(const wire::Go& go);
   Timing run_once();
 
   MeasureRules rules_;
   Run run_;
   std::vector<platform::ResourceUse> uses_;  ///< of all runs of this turn
-  double spent_ = 0;                         ///< in these runs
-  int runs_before_ = 0;                      ///< of the warm-up
+  std::vector<CoreUse> core_uses_;
+  double spent_ = 0;     ///< in these runs
+  int runs_before_ = 0;  ///< of the warm-up
   bool is_warm_ = false;
 };
 

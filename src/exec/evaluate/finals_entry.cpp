@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace tune::exec {
@@ -22,11 +23,24 @@ std::map<std::string, double> metrics_of_median(const std::map<int, double>& sec
   return chosen;
 }
 
+double clean_seconds_of(const std::map<int, FinalsEntry::Round>& rounds) {
+  std::vector<double> clean;
+  for (const auto& [number, round] : rounds) clean.push_back(round.clean_seconds);
+  return clean.empty() ? 0 : median(clean);
+}
+
 }  // namespace
+
+void FinalsEntry::add(int round, double seconds, Round other) {
+  result.rounds[round] = seconds;
+  rounds[round] = std::move(other);
+  result.clean_seconds = clean_seconds_of(rounds);
+}
 
 void FinalsEntry::forget(int round) {
   result.rounds.erase(round);
   rounds.erase(round);
+  result.clean_seconds = clean_seconds_of(rounds);
 }
 
 Finalist FinalsEntry::result_until(int last_round) const {
@@ -36,6 +50,7 @@ Finalist FinalsEntry::result_until(int last_round) const {
   std::erase_if(until.rounds, is_later);
   std::erase_if(held, is_later);
   for (const auto& [number, round] : held) until.launches += round.launches;
+  until.clean_seconds = clean_seconds_of(held);
   if (!until.rounds.empty()) until.metrics = metrics_of_median(until.rounds, held, median_seconds(until));
   return until;
 }

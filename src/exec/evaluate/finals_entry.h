@@ -25,6 +25,7 @@ struct FinalsEntry {
   /// The results of one round other than the time.
   struct Round {
     std::int64_t launches = 0;
+    double clean_seconds = 0;
     std::map<std::string, double> metrics;
   };
 
@@ -39,6 +40,7 @@ struct FinalsEntry {
   bool left_out() const { return std::holds_alternative<LeftOut>(state); }
   bool is_spec() const { return contender.entrant.is_spec(); }
 
+  void add(int round, double seconds, Round other);
   void forget(int round);
   /// Its result without the rounds after this one.
   Finalist result_until(int last_round) const;

@@ -273,8 +273,9 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
     measured = time_once(entry, {.launches = rules_.launches});
   }
   if (!measured) return;
-  entry.result.rounds[round_] = measured->timing.median;
-  entry.rounds[round_] = {measured->timing.count, std::move(measured->metrics)};
+  // On a GPU another process need not compute.
+  const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
+  entry.add(round_, measured->timing.median, {measured->timing.count, clean, std::move(measured->metrics)});
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
       entry.result.remarks.push_back(std::move(remark));
@@ -371,7 +372,7 @@ bool FinalsRunner::is_open(const Question& question, const Finalist& winner) con
   const auto asked = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;
-  const auto interval = Judge(2).ratio_interval(winner, (*asked)->result);
+  const auto interval = Judge(2).undisturbed_ratio(winner, (*asked)->result);
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 

@@ -12,6 +12,8 @@
 
 namespace tune {
 
+/// What takes so many times as long as it can have taken without other programs has visibly been disturbed.
+inline constexpr double kDisturbed = 1.05;
 /// Ratios of times that differ from 1 by no more than this count as equal.
 inline constexpr double kEquivalence = 0.003;
 /// Unless another accuracy is asked for, a winner may be slower than the best of the finals by this share of its time.
@@ -27,6 +29,7 @@ struct Finalist {
   std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
+  double clean_seconds = 0;  ///< the median of the rounds' wire::Measured::clean_seconds; 0: not known
 };
 
 struct Finals {
@@ -43,6 +46,9 @@ bool finished(const Finalist& finalist);
 double median_seconds(const Finalist& finalist);
 /// Half the 95 % interval of its median, over the median. Precondition: finished.
 double relative_width(const Finalist& finalist);
+/// What it may take without other programs: less than its median only if they visibly made it slower, see
+/// kDisturbed. Precondition: finished.
+double least_seconds(const Finalist& finalist);
 /// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 
@@ -58,20 +64,25 @@ class Judge {
 
   /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
+  /// Without so many rounds it cannot say by how much one may be slower than another.
+  int fewest_rounds() const { return intervals_.fewest(); }
 
   /// The one with the lowest median of those not eliminated. Precondition: all have finished; there is at least one.
   static const Finalist& leader_of(std::span<const Finalist* const> specs);
-  /// Whether it is slower than the other by more than kEquivalence, beyond doubt.
+  /// Whether it is slower than the other by more than kEquivalence, beyond doubt, and not because of other programs.
   bool has_lost(const Finalist& spec, const Finalist& other) const;
   /// Whether both are equally fast to kEquivalence, beyond doubt.
   bool ties(const Finalist& spec, const Finalist& other) const;
-  /// By how much `spec` may be slower than the rival, as a share of the rival's time: 0 if the rival is not faster, or
-  /// was eliminated by a faster one. nullopt if there are too few rounds to say.
+  /// By how much `spec` may be slower than the rival, or than that can be without other programs, as a share of the
+  /// rival's time: 0 if the rival is not faster, or was eliminated by a faster one. nullopt if there are too few rounds
+  /// to say.
   std::optional<double> loss(const Finalist& spec, const Finalist& rival) const;
   /// By how much it may be slower than the fastest of them.
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
+  /// The same, wide enough for what it can be without other programs.
+  std::optional<Interval> undisturbed_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:
   SequentialIntervals intervals_;

@@ -43,6 +43,11 @@ SequentialIntervals::SequentialIntervals(double level) {
 
 std::span<const int> SequentialIntervals::looks() { return kLooks; }
 
+int SequentialIntervals::fewest() const {
+  const auto first = std::ranges::find_if(ranks_, [](int rank) { return rank > 0; });
+  return kLooks[static_cast<std::size_t>(first - ranks_.begin())];
+}
+
 std::optional<Interval> SequentialIntervals::of(std::span<const double> values) const {
   const auto beyond = std::ranges::upper_bound(kLooks, values.size(), std::less(),
                                                [](int look) { return static_cast<std::size_t>(look); });

@@ -22,6 +22,8 @@ class SequentialIntervals {
 
   /// How many values there are at each look, ascending.
   static std::span<const int> looks();
+  /// How many there are at the first look that can tell anything. The last one always can.
+  int fewest() const;
 
   /// The interval at the last look that these values reach, in the order in which they came; nullopt before the first
   /// look that can tell anything.

@@ -166,12 +166,14 @@ std::vector<std::string> Child::take_lines(std::string_view text) {
 void Child::take_status(double our_delay) {
   int status = 0;
   rusage taken{};
-  const double its_delay = RunDelay(fmt::format("/proc/{}/schedstat", process.id())).seconds();
+  const RunDelay first(fmt::format("/proc/{}/schedstat", process.id()));
+  const double its_delay = first.seconds(), ran = first.ran_seconds();
   ::wait4(process.id(), &status, 0, &taken);
   process.detach();
   use.user_seconds = seconds_of(taken.ru_utime);
   use.system_seconds = seconds_of(taken.ru_stime);
   use.cpu_seconds = use.user_seconds + use.system_seconds - begun.taken().cpu_seconds;
+  use.first_cpu_seconds = ran - begun.taken().cpu_seconds;
   use.waited_seconds = its_delay - begun.taken().waited_seconds + our_delay;
   use.peak_bytes = taken.ru_maxrss * 1024;
   exit.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;

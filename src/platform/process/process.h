@@ -30,6 +30,7 @@ struct ResourceUse {
   double user_seconds = 0, system_seconds = 0;
   double cpu_seconds = 0;         ///< user and system time since its program began
   double waited_seconds = 0;      ///< for a core: the first thread of its first process, and we when it had ended
+  double first_cpu_seconds = 0;   ///< of cpu_seconds, those of that thread
   std::int64_t peak_bytes = 0;    ///< of resident memory: the most that one process had
   std::string left_running = {};  ///< with Command::awaits_all: the name of a process that did not end with it
 };

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace tune::platform {
 
@@ -17,12 +18,12 @@ RunDelay::RunDelay(const std::string& file) : file_(::open(file.c_str(), O_RDONL
 
 bool RunDelay::is_known() const { return static_cast<bool>(file_); }
 
-std::uint64_t RunDelay::nanoseconds() const {
+RunDelay::Times RunDelay::read() const {
   std::array<char, 128> text{};
-  unsigned long long running = 0, waiting = 0;
-  if (!file_ || ::pread(file_.get(), text.data(), text.size() - 1, 0) <= 0) return 0;
-  if (std::sscanf(text.data(), "%llu %llu", &running, &waiting) != 2) return 0;
-  return waiting;
+  Times times;
+  if (!file_ || ::pread(file_.get(), text.data(), text.size() - 1, 0) <= 0) return {};
+  if (std::sscanf(text.data(), "%llu %llu", &times.running, &times.waiting) != 2) return {};
+  return times;
 }
 
 double delay_of_this_thread() { return RunDelay("/proc/thread-self/schedstat").seconds(); }
@@ -45,15 +46,14 @@ void ThreadDelays::list() {
   threads_ = std::move(present);
 }
 
-double ThreadDelays::longest_since_last() {
+double ThreadDelays::others_since_last() {
   list();
-  std::uint64_t longest = 0;
+  std::uint64_t sum = 0;
   for (auto& [id, thread] : threads_) {
-    const std::uint64_t now = thread.delay.nanoseconds();
-    longest = std::max(longest, now - std::min(now, thread.last));
-    thread.last = now;
+    const std::uint64_t now = thread.delay.nanoseconds(), last = std::exchange(thread.last, now);
+    if (id != process_) sum += now - std::min(now, last);
   }
-  return 1e-9 * static_cast<double>(longest);
+  return 1e-9 * static_cast<double>(sum);
 }
 
 }  // namespace tune::platform

@@ -9,7 +9,7 @@
 
 namespace tune::platform {
 
-/// How long a thread has had to wait for a core, all in all, as the system counts it.
+/// How long a thread has had to wait for a core, and has had one, all in all, as the system counts it.
 class RunDelay {
  public:
   RunDelay() = default;
@@ -19,7 +19,14 @@ class RunDelay {
   bool is_known() const;
   /// 0 where the system does not say.
   double seconds() const { return 1e-9 * static_cast<double>(nanoseconds()); }
-  std::uint64_t nanoseconds() const;
+  std::uint64_t nanoseconds() const { return read().waiting; }
+  /// How long it has had a core; 0 where the system does not say.
+  double ran_seconds() const { return 1e-9 * static_cast<double>(read().running); }
+
+  struct Times {
+    unsigned long long running = 0, waiting = 0;  ///< nanoseconds
+  };
+  Times read() const;
 
  private:
   Descriptor file_;
@@ -34,8 +41,10 @@ class ThreadDelays {
   ThreadDelays() = default;
   explicit ThreadDelays(pid_t process) : process_(process) {}
 
-  /// The longest that one of its present threads has waited since the last call, or since it was first seen; seconds.
-  double longest_since_last();
+  /// How long all present threads but the first have waited since the last call or their begin; seconds.
+  double others_since_last();
+  /// How many there were then.
+  std::size_t threads() const { return threads_.size(); }
 
  private:
   struct Thread {

@@ -96,6 +96,35 @@ TEST(Tournament, EndsWithAWinnerThatLosesNoMoreThanItSaysInNineteenOfTwentyFinal
   EXPECT_LT(rounds, 300 * 50) << "specs that nobody would choose between keep no finals going";
 }
 
+TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
+  std::vector<Finalist> specs = {repeated(0, {1.0}, 9), repeated(1, {3.0}, 9)};
+  const auto hold = [&](double clean) {
+    specs[1].clean_seconds = clean;
+    specs[1].eliminated_after = 0;
+    Tournament tournament({specs.data(), &specs[1]}, kAccuracy);
+    tournament.end_round(9);
+    return tournament.choice().loss.value();
+  };
+  EXPECT_DOUBLE_EQ(hold(0.8), 0.25);
+  EXPECT_EQ(specs[1].eliminated_after, 0);
+  EXPECT_EQ(hold(1.1), 0) << "it is slower without them, too";
+  EXPECT_EQ(specs[1].eliminated_after, 9);
+  EXPECT_EQ(hold(0), 0) << "nothing is known of them";
+  specs[1] = repeated(1, {1.02}, 9);
+  EXPECT_EQ(hold(0.99), 0) << "that is noise";
+}
+
+TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
+  Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {1.5}, 9);
+  const auto ratio = [&] { return Judge(2).undisturbed_ratio(now, then).value(); };
+  EXPECT_DOUBLE_EQ(ratio().low, 2);
+  now.clean_seconds = 1.2;
+  EXPECT_DOUBLE_EQ(ratio().low, 0.8);
+  EXPECT_DOUBLE_EQ(ratio().high, 2);
+  then.clean_seconds = 1;
+  EXPECT_DOUBLE_EQ(ratio().high, 3);
+}
+
 TEST(Tournament, SaysHowMuchIsOpenWhereNoiseHidesIt) {
   Random random(4);
   const Held held = hold({1.0, 1.001, 1.002}, 0.2, random, true);

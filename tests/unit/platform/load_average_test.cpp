@@ -18,7 +18,7 @@ TEST(OthersRunning, CountsAThreadThatIsBusy) {
     }
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  int running = 0;
+  double running = 0;
   while (running < 1 && std::chrono::steady_clock::now() < end) running = *platform::others_running();
   EXPECT_GE(running, 1);
   stop = true;

@@ -25,6 +25,7 @@
 #include "cpu/sandbox/kernel_calls.h"
 #include "cpu/sandbox/kernel_runner.h"
 #include "measuring/measure.h"
+#include "platform/process/load_average.h"
 #include "platform/process/process.h"
 
 namespace tune::worker {
@@ -200,6 +201,7 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
   const double its_before = its_delay_.seconds(), our_before = our_delay_.seconds(), start = seconds_now();
+  const double all_before = seconds_of(its_time_), first_before = its_delay_.ran_seconds();
   ++notes.orders;
   ::kill(process_, SIGCONT);
   await_turn(++turns_);
@@ -207,9 +209,14 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   stop();
   // What a thread computes is counted with a delay, of a tick at most; it computes no longer than the stop takes.
   const double afterwards = std::min(seconds_of(its_time_) - computed, seconds_now() - end);
-  its_wait_ = its_delay_.seconds() - its_before;
-  const double waited = its_wait_ + our_delay_.seconds() - our_before, longest = thread_delays_.longest_since_last();
-  return {0, end - start + afterwards, waited, longest};
+  const double waited = its_delay_.seconds() - its_before + our_delay_.seconds() - our_before;
+  CoreUse use;
+  use.computed = seconds_of(its_time_) - all_before;
+  use.first_computed = its_delay_.ran_seconds() - first_before;
+  use.others_waited = thread_delays_.others_since_last();
+  use.threads = thread_delays_.threads();
+  use.others = platform::others_running();
+  return {0, end - start + afterwards, waited, use};
 }
 
 std::string KernelProcess::load() {
@@ -235,14 +242,6 @@ double KernelProcess::claimed() const {
   return 1e-9 * static_cast<double>(std::max<std::int64_t>(1, static_cast<std::int64_t>(end - start)));
 }
 
-/// The first thread knows what it waited in the launch itself. The others are taken to have waited as long as it did
-/// before and after that, when all are woken and stopped.
-double KernelProcess::kernel_waited(const TimedLaunch& launch) const {
-  const double first = 1e-9 * static_cast<double>(shared_.notes().waited);
-  const double others = launch.kernel_waited - std::max(0.0, its_wait_ - first);
-  return std::clamp(std::max(first, others), 0.0, launch.claimed);
-}
-
 TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   volatile KernelNotes& notes = shared_.notes();
   notes.addresses = addresses;
@@ -252,7 +251,8 @@ TimedLaunch KernelProcess::launch(std::uint32_t addresses, bool foul_heap) {
   TimedLaunch launch = carry_out(KernelNotes::Command::launch);
   throw_what_it_threw();
   launch.claimed = claimed();
-  launch.kernel_waited = kernel_waited(launch);
+  launch.use.seconds = launch.claimed;
+  launch.use.first_waited = 1e-9 * static_cast<double>(shared_.notes().waited);
   return launch;
 }
 

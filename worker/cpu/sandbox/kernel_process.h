@@ -52,7 +52,6 @@ class KernelProcess {
  private:
   TimedLaunch carry_out(KernelNotes::Command command);
   double claimed() const;
-  double kernel_waited(const TimedLaunch& launch) const;
   void await_turn(std::uint32_t turns);
   void stop();
   [[noreturn]] void end_with(const siginfo_t& end);
@@ -65,7 +64,6 @@ class KernelProcess {
   clockid_t its_time_{};     ///< what all its threads have computed
   platform::RunDelay its_delay_, our_delay_;
   platform::ThreadDelays thread_delays_;
-  double its_wait_ = 0;  ///< for a core, of its first thread, in the last command; seconds
 };
 
 /// By how many seconds the clocks of a judge and of an honest process differ now.

@@ -1,0 +1,75 @@
+#include "measuring/core_use.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace tune::core_use_test {
+namespace {
+
+using worker::CoreUse;
+
+double clean(const CoreUse& use, double cores) { return worker::clean_seconds(std::array{use}, cores, {}); }
+
+CoreUse of(double seconds, double computed, double first_computed) {
+  CoreUse use;
+  use.seconds = seconds;
+  use.computed = computed;
+  use.first_computed = first_computed;
+  return use;
+}
+
+/// Two threads that compute 1 s each, of which the second has ended, and began only when the first had finished.
+CoreUse two_threads(double others) {
+  CoreUse use = of(2, 2, 1);
+  use.first_waited = 0.1;
+  use.others = others;
+  return use;
+}
+
+TEST(CleanSeconds, OfOneThreadAreWithoutItsWaits) {
+  CoreUse use = of(2, 0.5, 0.5);
+  use.first_waited = 1.5;
+  EXPECT_DOUBLE_EQ(clean(use, 8), 0.5);
+}
+
+TEST(CleanSeconds, OfSeveralThreadsAreLessOnlyWhereOthersTakeTheirCores) {
+  EXPECT_DOUBLE_EQ(clean(two_threads(7), 2), 1);
+  EXPECT_DOUBLE_EQ(clean(two_threads(1), 2), 1);
+  EXPECT_DOUBLE_EQ(clean(two_threads(0), 2), 2) << "they wait for each other";
+  EXPECT_DOUBLE_EQ(clean(two_threads(0.3), 2), 2) << "that is the system's own work";
+  EXPECT_DOUBLE_EQ(clean(two_threads(7), 16), 2) << "there are cores for all";
+  EXPECT_DOUBLE_EQ(clean(two_threads(15), 16), 0.125);
+}
+
+TEST(CleanSeconds, CountThreadsByWhatTheyCompute) {
+  CoreUse twelve = of(1, 11.5, 1);
+  twelve.others = 5;
+  EXPECT_DOUBLE_EQ(clean(twelve, 16), 11.5 / 16);
+  EXPECT_DOUBLE_EQ(clean(twelve, 32), 1);
+}
+
+TEST(CleanSeconds, LeaveOutWhatThreadsComputeWhileTheyWaitForAnother) {
+  CoreUse use = of(9, 18, 9);
+  use.threads = 2;
+  use.others = 3;
+  use.first_waited = 1;
+  use.others_waited = 6;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 2);
+  use.others_waited = 8.5;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 0.009) << "waits before and after it count, too: nothing is known";
+  use.others = 0;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 9);
+}
+
+TEST(CleanSeconds, AreTheMedianInFinalsAndElseTheLeast) {
+  const std::array<CoreUse, 3> uses = {of(3, 0, 0), of(1, 0, 0), of(2, 0, 0)};
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}), 1);
+  wire::Go go;
+  go.launches = 3;
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, go), 2);
+  EXPECT_EQ(worker::clean_seconds({}, 2, {}), 0);
+}
+
+}  // namespace
+}  // namespace tune::core_use_test

@@ -1,0 +1,57 @@
+#include "measuring/core_use.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "model/statistics/stats.h"
+
+namespace tune::worker {
+namespace {
+
+constexpr double kLeastShare = 1e-3;    // of the time
+constexpr double kOtherThreads = 0.02;  // of what all computed, from which on there are threads beside the first
+constexpr double kSlack = 50e-6;        // seconds, in which a thread is started and stopped
+constexpr double kBusy = 0.5;           // threads of other programs, from which on they count
+constexpr double kWhole = 0.05;         // of a thread, by which parallel work may exceed a whole number of them
+
+bool has_threads(const CoreUse& use) {
+  return use.computed - use.first_computed > kOtherThreads * use.computed + kSlack;
+}
+
+/// How many threads compute at a time, as far as it is known.
+double width_of(std::span<const CoreUse> uses) {
+  double width = 1;
+  for (const CoreUse& use : uses)
+    if (has_threads(use))
+      width = std::max({width, 2.0, static_cast<double>(use.threads), std::ceil(use.computed / use.seconds - kWhole)});
+  return width;
+}
+
+bool others_take_cores(std::span<const CoreUse> uses, double cores) {
+  double sum = 0, samples = 0;
+  for (const CoreUse& use : uses) {
+    sum += use.others.value_or(0);
+    samples += use.others ? 1 : 0;
+  }
+  return samples > 0 && sum / samples >= kBusy && sum / samples + width_of(uses) > cores;
+}
+
+}  // namespace
+
+double clean_seconds(std::span<const CoreUse> uses, double cores, const wire::Go& go) {
+  if (uses.empty()) return 0;
+  const bool disturbed = others_take_cores(uses, cores);
+  std::vector<double> seconds;
+  for (const CoreUse& use : uses) {
+    double clean = use.seconds;
+    if (!has_threads(use))
+      clean -= use.first_waited;
+    else if (disturbed)
+      clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
+    seconds.push_back(std::max(clean, kLeastShare * use.seconds));
+  }
+  return go.launches > 0 ? median(seconds) : std::ranges::min(seconds);
+}
+
+}  // namespace tune::worker

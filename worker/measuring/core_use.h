@@ -1,0 +1,29 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "wire/messages.h"
+
+namespace tune::worker {
+
+/// What a launch of a kernel, or a run of a command, had of the cores.
+struct CoreUse {
+  double seconds = 0;              ///< that it took
+  double computed = 0;             ///< seconds of all its threads
+  double first_computed = 0;       ///< of them, those of the thread that began
+  double first_waited = 0;         ///< of `seconds`, those in which that thread waited for a core
+  double others_waited = 0;        ///< seconds of its other threads that are still there, also right before and after
+  std::size_t threads = 1;         ///< that are still there
+  std::optional<double> others{};  ///< threads of other programs that ran when it had ended; nullopt: not known
+};
+
+/// Measured::clean_seconds of these, which one spec had in this `go` on so many cores; 0 if there are none.
+///
+/// What one thread takes alone is its time without what it waited for a core. Several threads wait for each other, too,
+/// and how long those that have ended waited is not known. So only where other programs leave less cores than the spec
+/// has threads can it take less than it did: what its threads computed, spread over all cores, or the time without all
+/// waits, because threads may compute while they wait for another. Of that there may be no more than a thousandth.
+double clean_seconds(std::span<const CoreUse> uses, double cores, const wire::Go& go);
+
+}  // namespace tune::worker
