@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
-constexpr double kBusy = 0.5;  // threads of others, from which on they are a cause
+constexpr double kBusy = 0.5;    // threads of others, from which on they are a cause
+constexpr double kVeryMuch = 9;  // a loss that says only that little is known
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
 
@@ -93,7 +94,8 @@ class WinnerVerdict {
     if (outcome_->finals_interrupted) return "the finals were interrupted";
     if (!outcome_->finals)
       return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
-    if (!loss_) return "there were too few rounds to tell it from others";
+    if (!loss_) return fmt::format("it takes {} rounds to tell it from others", fewest_rounds());
+    if (*loss_ >= kVeryMuch) return "other programs hide how fast the others are";
     if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
@@ -101,6 +103,12 @@ class WinnerVerdict {
              " that something disturbed in the sweep";
     if (outcome_->overlooked) return fmt::format("spec {} was faster in the sweep", *outcome_->overlooked);
     return "";
+  }
+
+  int fewest_rounds() const {
+    const auto specs = std::ranges::count_if(outcome_->finals->finalists,
+                                             [](const Finalist& finalist) { return finalist.entrant.is_spec(); });
+    return Judge(static_cast<std::size_t>(specs)).fewest_rounds();
   }
 
   bool knows_its_time() const { return !demands_->noise || (width_ && *width_ <= *demands_->noise); }
@@ -193,7 +201,7 @@ class WinnerVerdict {
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
       const auto& loss = row->finals_result->loss;
-      texts.push_back(name_of(row->trial->spec) + (loss ? ", at most " + percent(*loss) : ""));
+      texts.push_back(name_of(row->trial->spec) + (loss && *loss < kVeryMuch ? ", at most " + percent(*loss) : ""));
     }
     if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
     return fmt::format("not told apart: {}", fmt::join(texts, "; "));
@@ -228,18 +236,23 @@ class WinnerVerdict {
                        seconds_ * 1e3);
   }
 
+  std::string same_command(const std::string& option) const {
+    const bool has_command = std::ranges::find(summary_->command, "--") != summary_->command.end();
+    return "the same command with " + option + (has_command ? " before its --" : "");
+  }
+
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
-      return "the same command with --fresh, on a quieter machine";
+      return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
-                             : "when the noise is over, the same command with --fresh";
+                             : "when the noise is over, " + same_command("--fresh");
     const double budget = std::max(kLeastAdvised, std::ceil(2 * outcome_->finals_seconds / 10) * 10);
-    return fmt::format("{}the same command with --finals-budget {:.0f}s holds longer finals",
-                       cause().empty() ? "" : "when the noise is over, ", budget);
+    return fmt::format("{}{} holds longer finals", cause().empty() ? "" : "when the noise is over, ",
+                       same_command(fmt::format("--finals-budget {:.0f}s", budget)));
   }
 
   std::vector<std::string> lines(const Verdict& verdict) const {

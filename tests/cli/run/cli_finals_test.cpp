@@ -138,8 +138,8 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   EXPECT_EQ(runs_of("1"), 2) << "everybody has the first round";
   EXPECT_EQ(runs_of("2"), 2);
   EXPECT_TRUE(result.out.starts_with(
-      "UNDECIDED: T=1 (spec 0), 1.000 ms; there were too few rounds to tell it from others\n  1 round of finals\n  not "
-      "told apart: T=2 (spec 1)\n"))
+      "UNDECIDED: T=1 (spec 0), 1.000 ms; it takes 9 rounds to tell it from others\n  1 round of finals\n  not told "
+      "apart: T=2 (spec 1)\n"))
       << result.out;
   EXPECT_TRUE(has(result.out, "the same command with --finals-budget "));
   EXPECT_TRUE(has(tune({"--finals-budget", "2", "--timeout-run", "20"}).out, "UNDECIDED: T=1 (spec 0), 1.000 ms; "));

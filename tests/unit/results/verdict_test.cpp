@@ -96,6 +96,16 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
                 "  noise: low", "  next: the same command with --finals-budget 30s holds longer finals"}));
   row(0).finals_result->rounds = 101;
   EXPECT_TRUE(cli::has(verdict().lines.back(), "take any of them"));
+  row(0).finals_result->rounds = 31;
+  summary_.command = {"tune", "--tune", "--", "sort"};
+  EXPECT_EQ(verdict().lines.back(),
+            "  next: the same command with --finals-budget 30s before its -- holds longer finals");
+}
+
+TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
+  summary_.ranking.loss.reset();
+  outcome_.finals->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
+  EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others");
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
