@@ -206,9 +206,17 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   ComparedSpec row = recorded;
   row.before = Estimate{median_seconds(*then)};
   row.ratio = median(ratios);
-  row.interval = Judge(2).ratio_interval(*best, *then);
+  row.interval = Judge(2).undisturbed_ratio(*best, *then);
   row.paired = true;
   return row;
+}
+
+/// Times of another hour do not tell what a change of the source did: only what works no longer is decided by them.
+void leave_open(ComparedShape& shape) {
+  for (ComparedSpec& spec : shape.specs)
+    if (spec.change == Change::slower) spec.change = Change::open;
+  ComparedSpec& best = shape.best.front();
+  if (best.before && best.now) best.change = Change::open;
 }
 
 }  // namespace
@@ -246,10 +254,12 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   if (again) {
     shape.best = {*again};
     shape.specs.clear();
-  } else {
-    warn_of_statistics(comparison);
+    return judged(std::move(comparison));
   }
-  return judged(std::move(comparison));
+  warn_of_statistics(comparison);
+  comparison = judged(std::move(comparison));
+  leave_open(comparison.shapes.front());
+  return comparison;
 }
 
 }  // namespace tune::results

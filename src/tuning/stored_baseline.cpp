@@ -1,5 +1,7 @@
 #include "tuning/stored_baseline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -53,14 +55,21 @@ bool is_in_store(const fs::path& path) {
   return path.has_filename() && !key.empty() && key.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-void require_artifact(const config::RecordedResult& result, const platform::StorePlaces& store) {
-  if (result.artifact_hash.empty() || !is_in_store(result.store_path))
-    throw NotStored("the file names no artifact in the build store");
-  for (const fs::path& folder : {store.folder, store.base}) {
+bool names_artifact(const config::RecordedResult& result) {
+  return !result.artifact_hash.empty() && is_in_store(result.store_path);
+}
+
+bool is_stored(const config::RecordedResult& result, const platform::StorePlaces& store) {
+  return std::ranges::any_of(std::array{store.folder, store.base}, [&](const fs::path& folder) {
     std::error_code ignored;
-    if (!folder.empty() && fs::exists(folder / result.store_path, ignored)) return;
-  }
-  throw NotStored("its artifact is not in the build store any more (" + result.store_path.string() + ")");
+    return !folder.empty() && fs::exists(folder / result.store_path, ignored);
+  });
+}
+
+void require_artifact(const config::RecordedResult& result, const platform::StorePlaces& store) {
+  if (!names_artifact(result)) throw NotStored("the file names no artifact in the build store");
+  if (!is_stored(result, store))
+    throw NotStored("its artifact is not in the build store any more (" + result.store_path.string() + ")");
 }
 
 exec::Contender stored_contender(const config::RecordedBest& best, const fs::path& file, const std::string& label,
@@ -92,6 +101,17 @@ std::string label_of_named(const Plan& plan, const fs::path& named) {
   return std::ranges::find(plan.baselines, name, &Baseline::label) == plan.baselines.end() ? name : named.string();
 }
 
+void require_stored(const fs::path& named, const platform::StorePlaces& store) {
+  const auto best = built_best(named);
+  if (!best || !names_artifact(best->result) || is_stored(best->result, store)) return;
+  throw Error(
+      ExitCode::environment,
+      fmt::format("{}: its artifact is not in the build store any more ({}), and its recorded times do not tell "
+                  "what became slower; give the store of that run with --store, or tune the old source here "
+                  "again",
+                  named.string(), best->result.store_path.string()));
+}
+
 std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
                                               const std::optional<fs::path>& named, results::Notices& notes) {
   std::vector<exec::Contender> contenders;
@@ -108,7 +128,7 @@ std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& reques
       add(*best, baseline.file, baseline.label, "its parameters were timed in the present source: ");
   if (named && (named->extension() == ".yaml" || named->extension() == ".yml"))
     add(config::read_best(*named), *named, label_of_named(requests.plan(), *named),
-        "only its recorded times are compared, because what was built for it cannot be timed again: ");
+        "it cannot be timed again as it was built then, and its recorded times do not decide: ");
   return contenders;
 }
 

@@ -14,6 +14,10 @@ namespace tune::tuning {
 /// What the result that the command line names is called among the contenders of the finals.
 std::string label_of_named(const Plan& plan, const std::filesystem::path& named);
 
+/// Throws Error(environment) if this is the best.yaml of a build that is in the build store no more: only with that can
+/// it be timed as it was built then.
+void require_stored(const std::filesystem::path& named, const platform::StorePlaces& store);
+
 /// The winners of earlier results, as they were built then: of the plan's baselines that are a best.yaml, and of
 /// `named`, that of the command line. A source that has changed since then changes nothing about them. A result is left
 /// out, which a note explains, if its artifact is not in the store any more, or if it is of another device, problem or

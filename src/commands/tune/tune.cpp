@@ -113,6 +113,7 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 
 std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
   if (!target.job.baseline) return std::nullopt;
+  tuning::require_stored(*target.job.baseline, store_places(options.store));
   return EarlierResult(*target.job.baseline, options.threshold, target.plan(), device);
 }
 

@@ -108,6 +108,13 @@ TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others");
 }
 
+TEST_F(VerdictTest, IsOpenWhereTheEarlierResultWasNotTimedAgain) {
+  compare(1.2, Interval{1.19, 1.21}, Change::open);
+  EXPECT_EQ(verdict().decision, Decision::undecided);
+  EXPECT_EQ(verdict().lines.back(),
+            "  next: only what was built is timed again, of a best YAML; tune diff compares recorded times");
+}
+
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
   outcome_.finals_interrupted = true;
