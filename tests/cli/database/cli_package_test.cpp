@@ -261,6 +261,9 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
   EXPECT_TRUE(has(tested(), "memory outside of y was written"));
   sandbox_.write("twice/kernel/t.cpp", kernel);
   EXPECT_TRUE(has(shell("cmake --build build --target bench > log && build/bench --threshold 1000"), "  count=100\n"));
+  const std::string slower = shell("build/bench --threshold -0.99");
+  EXPECT_TRUE(has(slower, "  count=100  slower"));
+  EXPECT_TRUE(slower.ends_with("code 3") || slower.ends_with("code 5")) << slower;
 }
 
 TEST_F(Package, IsMadeOfKernelsOnly) {
