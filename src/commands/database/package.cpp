@@ -189,10 +189,11 @@ class Packer {
     for (const package::Entry& entry : package.entries) binaries.insert(package.variants[entry.variant].artifact);
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
     return fmt::format(
-        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B build && "
-        "cmake --build build && build/selftest\n",
+        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {6} && "
+        "cmake --build {6} && {6}/selftest\n",
         folder, package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
-        binaries.size() == 1 ? "binary" : "binaries", package.device);
+        binaries.size() == 1 ? "binary" : "binaries", package.device,
+        typed_line({("build" / folder_.filename()).string()}));
   }
 
   const PackageOptions* options_;
