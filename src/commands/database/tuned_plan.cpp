@@ -60,13 +60,27 @@ config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const 
   return options;
 }
 
+/// Throws Error(bad_input) if the file is another kernel's, which may have another problem.
+config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
+  const auto load = [&] {
+    config::Loaded loaded = config::load(yamls_, options);
+    if (loaded.plan.name == group_.kernel) return loaded;
+    throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
+                                                 yamls_.front().string(), loaded.plan.name, group_.kernel));
+  };
+  try {
+    return load();
+  } catch (const Error&) {
+    options.problem.clear();
+    load();
+    throw;
+  }
+}
+
 config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
   config::LoadOptions options = load_options(sizes);
   options.probe = [this](Backend) { return device_; };
-  config::Loaded loaded = config::load(yamls_, options);
-  if (loaded.plan.name != group_.kernel)
-    throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
-                                                 yamls_.front().string(), loaded.plan.name, group_.kernel));
+  config::Loaded loaded = load_theirs(std::move(options));
   database::ResultKey key;
   std::vector<Setting> none;
   database::set_problem(key, loaded.plan.problem, loaded.plan.constants, none);

@@ -35,6 +35,7 @@ class TunedPlan {
   bool share_binary(const std::vector<Setting>& params, const database::Sizes& a, const database::Sizes& b) const;
 
  private:
+  config::Loaded load_theirs(config::LoadOptions options) const;
   exec::RequestFactory requests(const config::Loaded& loaded) const;
 
   std::vector<std::filesystem::path> yamls_;
