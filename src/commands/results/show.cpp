@@ -67,6 +67,10 @@ Meant recording_of(const ShowOptions& options) {
   for (std::size_t dash = name.rfind('-'); dash != std::string::npos && dash > 0; dash = name.rfind('-', dash - 1))
     if (const std::string of_all = name.substr(0, dash) + ".jsonl"; is_file(of_all))
       return {of_all, name.substr(dash + 1)};
+  const std::filesystem::path nearest = platform::nearest_file(journal, std::array<std::string_view, 1>{".jsonl"});
+  if (!nearest.empty())
+    throw Error(ExitCode::bad_input,
+                fmt::format("there is no run {}, did you mean '{}'?", options.run.string(), nearest.string()));
   std::error_code ignored;
   const std::string why =
       std::filesystem::exists(options.run, ignored)

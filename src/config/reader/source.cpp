@@ -11,6 +11,7 @@
 #include "config/t1/t1.h"
 #include "config/yaml/fields.h"
 #include "model/values/error.h"
+#include "platform/files/file.h"
 
 namespace tune::config {
 namespace {
@@ -36,24 +37,6 @@ bool is_program(const std::filesystem::path& path) {
   return begin == "\177ELF" || (begin.starts_with("#!") && !is_one_of(path.extension().string(), {".yaml", ".yml"}));
 }
 
-/// The tuning file of the same folder whose name is most similar, whatever its suffix; empty: none is.
-std::filesystem::path nearest_file(const std::filesystem::path& path) {
-  std::vector<std::filesystem::path> files;
-  std::vector<std::string> stems;
-  std::error_code error;
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  for (auto entry = std::filesystem::directory_iterator(folder, error); !error && entry != end(entry);
-       entry.increment(error))
-    if (is_one_of(entry->path().extension().string(), {".yaml", ".yml"}))
-      files.push_back(path.parent_path() / entry->path().filename());
-  std::ranges::sort(files);
-  for (const std::filesystem::path& file : files) stems.push_back(file.stem().string());
-  const std::string advice = did_you_mean(path.stem().string(), stems);
-  for (std::size_t i = 0; i < files.size(); ++i)
-    if (stems[i] == path.stem() || advice == fmt::format(", did you mean '{}'?", stems[i])) return files[i];
-  return {};
-}
-
 /// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a program.
 void require_tuning_file(const std::filesystem::path& path) {
   const auto fail = [&](const std::string& text) {
@@ -62,7 +45,8 @@ void require_tuning_file(const std::filesystem::path& path) {
   const std::string suffix = path.extension().string();
   std::error_code error;  // whoever reads the file says what it is
   if (!std::filesystem::exists(path, error)) {
-    const std::filesystem::path nearest = nearest_file(path);
+    constexpr std::array<std::string_view, 2> kSuffixes = {".yaml", ".yml"};
+    const std::filesystem::path nearest = platform::nearest_file(path, kSuffixes);
     if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
     if (!error && !path.has_parent_path() && !path.has_extension())
       fail("there is neither a file nor a command of tune of this name; see tune --help");

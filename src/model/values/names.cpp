@@ -30,18 +30,6 @@ bool is_near(std::size_t distance, std::string_view a, std::string_view b) {
   return distance * 3 <= std::max(a.size(), b.size()) + 1;
 }
 
-std::string nearest_of(std::string_view misspelled, std::span<const std::string> candidates) {
-  const std::string* best = nullptr;
-  std::size_t best_distance = 0;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(misspelled, candidate);
-    if (!is_near(distance, misspelled, candidate) || (best && distance >= best_distance)) continue;
-    best = &candidate;
-    best_distance = distance;
-  }
-  return best ? *best : std::string();
-}
-
 }  // namespace
 
 int Names::declare(std::string_view name) {
@@ -57,10 +45,22 @@ std::optional<int> Names::find(std::string_view name) const {
 
 void Names::add_alias(std::string_view name, int slot) { slots_.try_emplace(std::string(name), slot); }
 
-std::string Names::nearest(std::string_view misspelled) const { return nearest_of(misspelled, names_); }
+std::string Names::nearest(std::string_view misspelled) const { return nearest_name(misspelled, names_); }
+
+std::string nearest_name(std::string_view misspelled, std::span<const std::string> candidates) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(misspelled, candidate);
+    if (!is_near(distance, misspelled, candidate) || (best && distance >= best_distance)) continue;
+    best = &candidate;
+    best_distance = distance;
+  }
+  return best ? *best : std::string();
+}
 
 std::string did_you_mean(std::string_view misspelled, std::span<const std::string> candidates) {
-  const std::string nearest = nearest_of(misspelled, candidates);
+  const std::string nearest = nearest_name(misspelled, candidates);
   return nearest.empty() ? nearest : fmt::format(", did you mean '{}'?", nearest);
 }
 

@@ -29,6 +29,8 @@ class Names {
   std::map<std::string, int, std::less<>> slots_;  ///< also of aliases
 };
 
+/// The candidate nearest to `misspelled`, which may be the same one; empty: none is near.
+std::string nearest_name(std::string_view misspelled, std::span<const std::string> candidates);
 /// `, did you mean 'BM'?` for the candidate nearest to `misspelled`, or nothing if none is near.
 std::string did_you_mean(std::string_view misspelled, std::span<const std::string> candidates);
 

@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "model/values/error.h"
+#include "model/values/names.h"
 
 namespace tune::platform {
 namespace fs = std::filesystem;
@@ -41,6 +43,12 @@ std::string kind_of(mode_t mode) {
 
 [[noreturn]] void fail_to_read(const fs::path& path, const std::string& why) {
   throw Error(ExitCode::bad_input, path.string() + ": cannot be read: " + why);
+}
+
+std::string why_not_opened(const fs::path& path, int error) {
+  const std::string suffix = path.extension().string();
+  const fs::path nearest = error == ENOENT ? nearest_file(path, std::array<std::string_view, 1>{suffix}) : fs::path();
+  return std::strerror(error) + (nearest.empty() ? "" : ", did you mean '" + nearest.string() + "'?");
 }
 
 [[noreturn]] void fail_as_too_long(const fs::path& path, std::uintmax_t most) {
@@ -103,6 +111,21 @@ std::string kind_of_file(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? kind_of(status.st_mode) : "";
 }
 
+fs::path nearest_file(const fs::path& path, std::span<const std::string_view> suffixes) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != end(entry); entry.increment(error))
+    if (std::ranges::find(suffixes, entry->path().extension().string()) != suffixes.end())
+      files.push_back(path.parent_path() / entry->path().filename());
+  std::ranges::sort(files);
+  std::vector<std::string> stems;
+  for (const fs::path& file : files) stems.push_back(file.stem().string());
+  const std::string nearest = nearest_name(path.stem().string(), stems);
+  const auto found = std::ranges::find(stems, nearest);
+  return nearest.empty() ? fs::path() : files[static_cast<std::size_t>(found - stems.begin())];
+}
+
 bool leads_to(const fs::path& path, const Descriptor& file) {
   struct stat here {
   }, there{};
@@ -119,7 +142,7 @@ std::string read_file(const fs::path& path, std::uintmax_t most, std::chrono::mi
 std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax_t most,
                       std::chrono::milliseconds patience) {
   struct stat status {};
-  if (!file || ::fstat(file.get(), &status) != 0) fail_to_read(path, std::strerror(errno));
+  if (!file || ::fstat(file.get(), &status) != 0) fail_to_read(path, why_not_opened(path, errno));
   if (S_ISDIR(status.st_mode)) fail_to_read(path, "it is a folder");
   const bool regular = S_ISREG(status.st_mode);
   if (!regular) most = std::min(most, kLongestStream);

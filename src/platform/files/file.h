@@ -20,6 +20,9 @@ inline constexpr std::chrono::milliseconds kPatience{5'000};
 /// `a folder`, `a pipe`, `a device` or `a socket`; empty for a regular file, and where there is none. Follows links.
 std::string kind_of_file(const std::filesystem::path& path);
 
+/// The file of the same folder and of one of these suffixes whose name, suffix aside, is most similar; empty: none is.
+std::filesystem::path nearest_file(const std::filesystem::path& path, std::span<const std::string_view> suffixes);
+
 /// The names of files, each with as many of its folders as tell it from the others: a/run.jsonl, b/run.jsonl.
 std::vector<std::string> distinct_names(std::span<const std::filesystem::path> paths);
 

@@ -50,6 +50,12 @@ class Input : public testing::Test {
 
 TEST_F(Input, AMissingFileIsRefused) {
   refuses({"none.yaml"}, "tune: error: none.yaml: cannot be read: No such file or directory\n");
+  sandbox_.write("best/softmax.yaml", "name: x\n");
+  refuses({"package", "best/softmx.yaml", "-o", "out"},
+          "tune: error: best/softmx.yaml: cannot be read: No such file or directory, did you mean "
+          "'best/softmax.yaml'?\n");
+  sandbox_.write("best/softmax.jsonl", "");
+  refuses({"show", "best/softmx"}, "tune: error: there is no run best/softmx, did you mean 'best/softmax.jsonl'?\n");
 }
 
 TEST_F(Input, AnEmptyFileIsRefused) {
