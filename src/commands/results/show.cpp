@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "database/database_file.h"
+#include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "recording/earlier_runs.h"
 #include "report/insights.h"

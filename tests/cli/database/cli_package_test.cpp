@@ -136,6 +136,13 @@ TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   EXPECT_TRUE(has(pack("rows", 1).err, "m=2 n=16 k=16: there is no hash of the binary that was timed\n"));
   sandbox_.write("k.yaml", replaced(kYaml, "name: rows", "name: other"));
   EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: this is the tuning file of 'other', and the results are of 'rows'"));
+  sandbox_.write(
+      "k.yaml",
+      "name: other\nfile: k.cpp\nkernel: gemm\nproblem:\n  custom:\n    sizes: {count: 1}\n    buffers: [{name: "
+      "C, type: f32, count: count, role: out}]\n    reference: {kernel: gemm, args: [C]}\nparams: {ROWS: 2}\n"
+      "launch: {args: [C]}\n");
+  EXPECT_TRUE(has(pack("rows", 2).err, "k.yaml: this is the tuning file of 'other', and the results are of 'rows'"))
+      << "of another problem, too";
 }
 
 // What the refusal advises to type leads to a package of the present source.
