@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <fstream>
-#include <regex>
 
 #include "platform/store/store.h"
 #include "support/tuning_folder.h"
@@ -99,8 +100,10 @@ TEST_F(TwoRuns, AreToldWhoHasItAndSinceWhen) {
   exec::DeviceLock third(folder_.path(), "gpu", "gemm.yaml");
   EXPECT_TRUE(third.take());
   EXPECT_FALSE(one.take());
-  EXPECT_TRUE(std::regex_search(one.holder(), std::regex(", gemm\\.yaml, since [0-9]{2}:[0-9]{2}:[0-9]{2}$")))
-      << one.holder();
+  std::string holder = one.holder();
+  std::ranges::replace_if(
+      holder, [](unsigned char c) { return std::isdigit(c) != 0; }, '0');
+  EXPECT_TRUE(holder.ends_with(", gemm.yaml, since 00:00:00")) << one.holder();
 }
 
 TEST_F(TwoRuns, AreToldNoMoreThanALineOfPlainTextWhateverTheFileHolds) {
