@@ -1,7 +1,7 @@
-// A kernel of demo/hopper for the emulated machine. NAME and the parameters are defined on the command line.
+// A kernel of demo/hopper for the emulated machine. KERNEL and the parameters are defined on the command line.
 #include "demo/hopper_emulator/machine.h"
 
-#define gemm NAME
+#define gemm KERNEL
 #include "gemm.cu"
 #undef gemm
 
@@ -28,33 +28,33 @@ constexpr auto kScaleA = tune::hopper::Kernel::Scales::none, kScaleB = kScaleA;
 #define TEXT_OF_NAME(x) AS_TEXT(x)
 
 void call(const tune::hopper::Kernel::Arguments& x) {
-  NAME(x.a, x.b,
+  KERNEL(x.a, x.b,
 #if EPILOGUE_tma
-       x.c_map,
+         x.c_map,
 #endif
-       x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n
+         x.c, x.workspace, x.m, x.n, x.k, x.ldc, x.group, x.parts, x.stagger, x.cluster_m, x.cluster_n
 #if HAS_BIAS
-       ,
-       x.bias
+         ,
+         x.bias
 #endif
 #if HAS_RESIDUAL
-       ,
-       x.residual
+         ,
+         x.residual
 #endif
 #if HAS_SCALES
-       ,
-       x.scale_a, x.scale_b
+         ,
+         x.scale_a, x.scale_b
 #endif
 #if HAS_GROUPS
-       ,
-       x.groups_list, x.groups, x.max_rows
+         ,
+         x.groups_list, x.groups, x.max_rows
 #endif
   );
 }
 
 const bool is_listed = [] {
   tune::hopper::kernels().push_back({
-    TEXT_OF_NAME(NAME), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes, kSplit, HAS_EPILOGUE != 0,
+    TEXT_OF_NAME(KERNEL), BM, BN, BK, STAGES, CONSUMERS, SWAP != 0, kStoreBytes, kSplit, HAS_EPILOGUE != 0,
 #ifdef epilogue_bias_col
         true,
 #else

@@ -29,24 +29,33 @@ inline float to_float(Element bits) {
 using Element = unsigned short;
 #endif
 
-inline float element(unsigned start, unsigned row, unsigned k) {
-  Element bits;
-  const unsigned address = start + row * 128 + k * sizeof bits;
-  std::memcpy(&bits, Machine::now().at(tune::hopper::swizzled_address(address), sizeof bits), sizeof bits);
-  return to_float(bits);
+/// What one instruction reads of a row of A or of B: two pieces of 16 bytes, which the swizzle moves as wholes.
+using Slice = std::array<float, 32 / sizeof(Element)>;
+
+inline Slice slice(unsigned start, unsigned row) {
+  std::array<Element, Slice().size()> bits;
+  for (const unsigned piece : {0U, 16U})
+    std::memcpy(reinterpret_cast<unsigned char*>(bits.data()) + piece,
+                Machine::now().at(tune::hopper::swizzled_address(start + row * 128 + piece), 16), 16);
+  Slice values;
+  std::ranges::transform(bits, values.begin(), [](Element x) { return to_float(x); });
+  return values;
 }
 
 inline void multiply_async(unsigned long long a, unsigned long long b, bool add, Sums<BN / 8>& d) {
   Machine::now().thread().started.push_back(
       [a = static_cast<unsigned>(a << 4), b = static_cast<unsigned>(b << 4), add, &d] {
-        const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-        for (unsigned j = 0; j < BN / 8; ++j)
+        const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, row = warp * 16 + lane / 4;
+        const std::array rows = {slice(a, row), slice(a, row + 8)};
+        for (unsigned j = 0; j < BN / 8; ++j) {
+          const unsigned col = j * 8 + lane % 4 * 2;
+          const std::array cols = {slice(b, col), slice(b, col + 1)};
           for (unsigned e = 0; e < 4; ++e) {
-            const unsigned row = warp * 16 + lane / 4 + e / 2 * 8, col = j * 8 + lane % 4 * 2 + e % 2;
             float sum = add ? d[j][e] : 0;
-            for (unsigned k = 0; k < 32 / sizeof(Element); ++k) sum += element(a, row, k) * element(b, col, k);
+            for (unsigned k = 0; k < Slice().size(); ++k) sum += rows[e / 2][k] * cols[e % 2][k];
             d[j][e] = sum;
           }
+        }
       });
 }
 inline void begin_products() {}
