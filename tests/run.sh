@@ -15,16 +15,12 @@ may_be_skipped() {  # what says SKIPPED, and exits with 77, where it cannot run
   "$@" || [ $? -eq 77 ]
 }
 
-part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev lld clang-format clang-tidy
+part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev lld clang-format clang-tidy valgrind
 part "lint" tests/lint.sh
 part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2
 part "Kokkos" may_be_skipped tests/kokkos.sh build/check
 part "clusters" may_be_skipped tests/clusters.sh build/check
-part "sanitizers: configure" cmake --preset asan
-part "sanitizers: build" cmake --build --preset asan -j2 --target sanitized
 # Some tests wait, so that there are more at a time than cores. Four took as long as three.
-part "sanitizers: tests" ctest --preset sanitized -j3
-# Last, so that its summary closes the output.
 part "tests" ctest --preset check -j3
 echo "all of it: $SECONDS s"

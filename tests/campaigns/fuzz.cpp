@@ -68,7 +68,7 @@ void watch() {
   } else {
     ::setrlimit(RLIMIT_AS, &limit);
   }
-  for (const int number : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS})
+  for (const int number : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL})
     if (const auto before = ::signal(number, end_by_signal); before != SIG_DFL) ::signal(number, before);
   ::signal(SIGPROF, end_by_signal);
 }

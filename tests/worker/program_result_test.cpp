@@ -142,6 +142,8 @@ struct Bad {
   const char* message;  ///< part of it
 };
 
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name; }
+
 class BadProgramResult : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadProgramResult, IsRefusedWithItsReason) {
