@@ -211,14 +211,6 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   return row;
 }
 
-/// Times of another hour do not tell what a change of the source did: only what works no longer is decided by them.
-void leave_open(ComparedShape& shape) {
-  for (ComparedSpec& spec : shape.specs)
-    if (spec.change == Change::slower) spec.change = Change::open;
-  ComparedSpec& best = shape.best.front();
-  if (best.before && best.now) best.change = Change::open;
-}
-
 }  // namespace
 
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
@@ -254,12 +246,10 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   if (again) {
     shape.best = {*again};
     shape.specs.clear();
-    return judged(std::move(comparison));
+  } else {
+    warn_of_statistics(comparison);
   }
-  warn_of_statistics(comparison);
-  comparison = judged(std::move(comparison));
-  leave_open(comparison.shapes.front());
-  return comparison;
+  return judged(std::move(comparison));
 }
 
 }  // namespace tune::results

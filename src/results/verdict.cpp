@@ -164,7 +164,7 @@ class WinnerVerdict {
   std::string compared_text(const Verdict& verdict) const {
     const ComparedSpec& row = *verdict.compared;
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
-    const std::string ratio = fmt::format("new/old = {:.3f}", *row.ratio);
+    const std::string ratio = fmt::format("new/{} = {:.3f}", row.paired ? "old" : "recorded", *row.ratio);
     const std::string interval = row.interval ? fmt::format(" ({:.3f}..{:.3f})", row.interval->low, row.interval->high)
                                               : ", its noise is not known";
     const Answer answer = is_slower(*outcome_->comparison);
@@ -241,14 +241,7 @@ class WinnerVerdict {
     return "the same command with " + option + (has_command ? " before its --" : "");
   }
 
-  bool lacks_rounds_of_old() const {
-    return outcome_->comparison && !outcome_->comparison->shapes.front().best.front().paired &&
-           is_slower(*outcome_->comparison) == Answer::open;
-  }
-
   std::string next_text() const {
-    if (lacks_rounds_of_old())
-      return "only what was built is timed again, of a best YAML; tune diff compares recorded times";
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";

@@ -82,17 +82,17 @@ TEST_F(Baseline, WithoutTheArtifactNothingIsCompared) {
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.jsonl")) << "before anything runs";
 }
 
-TEST_F(Baseline, RecordedTimesAreShownAndDecideNothing) {
+TEST_F(Baseline, AJournalIsComparedByItsTimes) {
   sandbox_.write_script("{T: [2, 3]}");
   ASSERT_EQ(sandbox_.tune({"bench.yaml", "--tune", "--output", "old"}).code, 0);
   sandbox_.write_script("{T: [3, 4]}");
   const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "new", "--baseline", "old.jsonl"});
-  EXPECT_EQ(result.code, 5) << result.out;
-  EXPECT_TRUE(has(result.out, "best: T=2 -> T=3     2.000     3.000  1.500  1.500..1.500  slower or not is open\n"))
-      << result.out;
+  EXPECT_EQ(result.code, 3) << result.out;
+  EXPECT_TRUE(has(result.out, "FAIL: new/recorded = 1.500 (")) << result.out;
+  EXPECT_TRUE(has(result.out, "best: T=2 -> T=3     2.000     3.000  1.500  1.500..1.500        slower\n"));
   EXPECT_EQ(
       sandbox_.tune({"bench.yaml", "--tune", "--output", "new", "--baseline", "old.jsonl", "--threshold", "60%"}).code,
-      5);
+      0);
 }
 
 TEST_F(Baseline, WhatCannotBeComparedIsRefusedBeforeAnythingRuns) {

@@ -44,6 +44,7 @@ class VerdictTest : public testing::Test {
     best.ratio = ratio;
     best.interval = interval;
     best.change = change;
+    best.paired = true;
     outcome_.comparison = RunComparison{{"old.yaml", "", ""}, {}, 0.03, {{"", {}, {best}, {}, 0}}, {}};
   }
   Verdict verdict() const { return results::verdict_of(summary_, outcome_, by_time_, demands_); }
@@ -108,11 +109,10 @@ TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others");
 }
 
-TEST_F(VerdictTest, IsOpenWhereTheEarlierResultWasNotTimedAgain) {
-  compare(1.2, Interval{1.19, 1.21}, Change::open);
-  EXPECT_EQ(verdict().decision, Decision::undecided);
-  EXPECT_EQ(verdict().lines.back(),
-            "  next: only what was built is timed again, of a best YAML; tune diff compares recorded times");
+TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
+  compare(1.2, Interval{1.19, 1.21}, Change::slower);
+  outcome_.comparison->shapes[0].best[0].paired = false;
+  EXPECT_EQ(line(0), "FAIL: new/recorded = 1.200 (1.190..1.210), allowed 1.03: slower");
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
