@@ -1,4 +1,4 @@
-#include "search/methods/coordinates.h"
+#include "search/coordinates.h"
 
 #include <algorithm>
 #include <optional>

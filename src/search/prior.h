@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "search/methods/coordinates.h"
+#include "search/coordinates.h"
 #include "search/search.h"
 
 namespace tune::search {

@@ -138,8 +138,7 @@ const std::map<std::string, Arrows> kRooms = {
 const std::map<std::string, std::set<std::string>> kClosed = {
     {"exec/cluster/", {"src/commands/agent.cpp", "src/commands/tune/options.h", "src/commands/tune/agent_plan.cpp"}},
     {"database/",
-     {"src/commands/database/", "src/commands/results/show.cpp", "src/commands/tune/tune_all.cpp", "src/kokkos/",
-      "src/commands/kokkos.cpp"}},
+     {"src/commands/database/", "src/commands/results/show.cpp", "src/kokkos/", "src/commands/kokkos.cpp"}},
     {"page/", {"src/commands/results/report.cpp", "src/commands/tune/tune.cpp"}},
     {"kokkos/", {"src/commands/kokkos.cpp"}},
     {"package/", {"src/commands/database/package.cpp", "src/commands/database/package_contents."}},
@@ -148,9 +147,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"commands/database/",
      {"src/commands/tune/tune_all.cpp", "src/commands/tune/earlier_result.cpp", "src/commands/results/report.cpp",
       "src/commands/results/diff.cpp"}},
-    {"config/shapes/", {"src/config/reader/load.h", "src/commands/database/cover.cpp", "src/tuning/workload.h"}},
     {"config/t1/", {"src/config/reader/source.cpp"}},
-    {"model/cost/", {"src/tuning/searching.h", "src/tuning/tuning.h", "src/commands/tune/predicted_specs.cpp"}},
     {"model/diagrams/", {"src/model/constraints/"}},
     {"search/methods/", {"src/search/"}},
     {"platform/net/", {"src/exec/cluster/", "src/page/"}},
@@ -161,7 +158,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
 };
 
 // So many lines of src, at most, are outside of closed rooms.
-constexpr std::ptrdiff_t kMostOpenLines = 44'350;
+constexpr std::ptrdiff_t kMostOpenLines = 46'000;
 
 const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"boost/",
@@ -177,16 +174,17 @@ const std::map<std::string, std::set<std::string>> kThirdParty = {
 };
 
 TEST(Layering, ClosedRoomsAreIncludedOnlyWhereTheyAreWiredIn) {
-  std::map<std::string, int> seen;
+  std::map<std::string, std::set<std::string>> seen;
   for (const Include& include : includes())
     for (const auto& [room, users] : kClosed) {
       if (!include.quoted || !include.header.starts_with(room) || include.file.starts_with("worker/")) continue;
-      ++seen[room];
       const auto allows = [&](const std::string& user) { return include.file.starts_with(user); };
-      EXPECT_TRUE(allows("src/" + room) || std::ranges::any_of(users, allows))
-          << include.file << " includes " << include.header;
+      if (allows("src/" + room)) continue;
+      const auto user = std::ranges::find_if(users, allows);
+      EXPECT_NE(user, users.end()) << include.file << " includes " << include.header;
+      if (user != users.end()) seen[room].insert(*user);
     }
-  EXPECT_EQ(seen.size(), kClosed.size());
+  for (const auto& [room, users] : kClosed) EXPECT_EQ(seen[room], users) << "those that may include " << room;
 }
 
 TEST(Layering, WhatAReaderOfTheMainJobHasToKnowHasALimit) {

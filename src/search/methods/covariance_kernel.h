@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "search/methods/coordinates.h"
+#include "search/coordinates.h"
 
 namespace tune::search {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/methods/coordinates.h"
+#include "search/coordinates.h"
 #include "search/methods/untried.h"
 
 namespace tune::search {
