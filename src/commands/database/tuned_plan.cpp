@@ -60,21 +60,28 @@ config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const 
   return options;
 }
 
-/// Throws Error(bad_input) if the file is another kernel's, which may have another problem.
+/// Throws Error(bad_input), of the file's name first if it is another kernel's, which may have another problem.
 config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
-  const auto load = [&] {
-    config::Loaded loaded = config::load(yamls_, options);
-    if (loaded.plan.name == group_.kernel) return loaded;
-    throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
-                                                 yamls_.front().string(), loaded.plan.name, group_.kernel));
+  const auto require_same_kernel = [&](const config::Loaded& loaded) {
+    if (loaded.plan.name != group_.kernel)
+      throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
+                                                   yamls_.front().string(), loaded.plan.name, group_.kernel));
   };
+  std::optional<config::Loaded> loaded;
   try {
-    return load();
+    loaded = config::load(yamls_, options);
   } catch (const Error&) {
     options.problem.clear();
-    load();
+    try {
+      loaded = config::load(yamls_, options);
+    } catch (const Error&) {
+      // It says less than the first: the results bring what is missing now.
+    }
+    if (loaded) require_same_kernel(*loaded);
     throw;
   }
+  require_same_kernel(*loaded);
+  return std::move(*loaded);
 }
 
 config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
