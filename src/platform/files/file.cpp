@@ -116,7 +116,8 @@ fs::path nearest_file(const fs::path& path, std::span<const std::string_view> su
   std::error_code error;
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   for (auto entry = fs::directory_iterator(folder, error); !error && entry != end(entry); entry.increment(error))
-    if (std::ranges::find(suffixes, entry->path().extension().string()) != suffixes.end())
+    if (std::error_code ignored; entry->is_regular_file(ignored) &&
+                                 std::ranges::find(suffixes, entry->path().extension().string()) != suffixes.end())
       files.push_back(path.parent_path() / entry->path().filename());
   std::ranges::sort(files);
   std::vector<std::string> stems;
