@@ -6,7 +6,6 @@
 #include <deque>
 #include <future>
 #include <string>
-#include <thread>
 #include <unordered_map>
 
 #include "commands/database/database_update.h"
@@ -134,20 +133,22 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
   std::deque<exec::RequestFactory> requests;
   std::optional<exec::MeasureService> service;
   std::unordered_map<std::string, Trial> known;
-  std::deque<std::future<std::vector<Spec>>> firsts;  // of as many targets as there are cores, this one and the next
-  std::size_t begun = 0;
+  std::deque<std::future<std::vector<Spec>>> firsts;  // of this target and the next ones
+  std::size_t begun = 0, at_a_time = 1;
   for (Target& target : targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
-      service.emplace(own, rules_for(options, target, pool));
+      const exec::MeasureOptions rules = rules_for(options, target, pool);
+      at_a_time = static_cast<std::size_t>(std::max(rules.jobs, 1));
+      service.emplace(own, rules);
       if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
-    for (; begun < targets.size() && firsts.size() < std::max(1U, std::thread::hardware_concurrency()); ++begun) {
+    for (; begun < targets.size() && firsts.size() < at_a_time; ++begun) {
       Target& next = targets[begun];
       next.hello();  // by this thread: it may start a process
-      firsts.push_back(std::async(std::launch::async, [&] { return first_specs(options, next); }));
+      firsts.push_back(std::async([&] { return first_specs(options, next); }));
     }
     const std::vector<Spec> specs = firsts.front().get();
     firsts.pop_front();
