@@ -21,7 +21,7 @@ namespace tune {
 /// One argument of a kernel launch, in the order of the kernel's parameters.
 struct Argument {
   /// `buffer` is A, B, C, a custom problem's buffer or `workspace`; `scalar` is `expression` converted to `type`;
-  /// `alpha` and `beta` have the accumulator's type.
+  /// `alpha` and `beta` have the accumulator's type. Hashes depend on the order of these, and of Scalar.
   enum class Kind { buffer, scalar, alpha, beta, tensor_map };
   /// Types of scalars; `int` unless the file says {i64: ...}, {f32: ...} or {f64: ...}.
   enum class Scalar { i32, i64, f32, f64 };

@@ -21,7 +21,7 @@ std::int64_t size_of(Type type);
 /// Unit roundoff: half the distance from 1 to the next number; 0 for integers.
 double unit_roundoff(Type type);
 
-// The names of what follows in tuning files and records stand in arrays, in the same order.
+// The names of what follows stand in arrays, in the same order. Tuning files, records and hashes have them.
 
 enum class Layout { row, col };
 inline constexpr std::array<std::string_view, 2> kLayouts = {"row", "col"};

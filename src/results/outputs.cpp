@@ -10,9 +10,7 @@
 #include "report/csv.h"
 
 namespace tune::results {
-
 namespace fs = std::filesystem;
-
 namespace {
 
 fs::path with_ending(const fs::path& prefix, const std::string& suffix, const std::string& ending) {

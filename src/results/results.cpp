@@ -16,6 +16,7 @@
 
 namespace tune::results {
 namespace fs = std::filesystem;
+
 Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective,
                  const TuningOutcome& outcome)
     : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), outcome_(&outcome) {

@@ -1,5 +1,5 @@
 #pragma once
-// JSON forms of the model's types, for the .cpp files of this module only: no other module sees the JSON library.
+// JSON forms of the model's types, for .cpp files only: no other header of src includes the JSON library.
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>

@@ -15,7 +15,7 @@
 #include "model/trial.h"
 
 /// The messages between driver and workers: one JSON object per line, requests and commands to a worker's stdin, events
-/// from its protocol descriptor. Its name stands in `request`, `command` or `event`, and unknown fields are ignored.
+/// from its protocol descriptor. A message's name stands in `request`, `command` or `event`, and unknown fields are ignored.
 /// Nothing here does I/O.
 namespace tune::wire {
 

@@ -8,6 +8,7 @@
 
 namespace tune::worker {
 namespace fs = std::filesystem;
+
 fs::path sysfs(const std::string& below) {
   const char* asked = std::getenv("TUNE_SYSFS");
   return fs::path(asked != nullptr && *asked != '\0' ? asked : "/sys") / below;

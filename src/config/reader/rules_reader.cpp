@@ -84,9 +84,9 @@ class RuleReader {
     else if (text)
       diagnostics_.add(node_.place, fmt::format("{} must be burst or sustained, not '{}'", rule_.name, *text));
   }
-  /// No key of the file has such a value.
-  template <class Other>
-  void read(Other&) {}
+  // No key of the file has such a value.
+  void read(std::int64_t&) { throw std::logic_error("a key of measure: has no reader"); }
+  void read(MeasureRules::Energy&) { throw std::logic_error("a key of measure: has no reader"); }
 
  private:
   template <class Number>

@@ -12,7 +12,8 @@
 namespace tune::exec {
 
 /// What builds and trials are known by, in the store and in journals: hashes of lists of fields, which are in
-/// identity.cpp, each with the reason why it belongs. How messages and files are written does not matter to them.
+/// identity.cpp, each with the reason why it belongs. They have the names that tuning files have, and the order of
+/// Argument's kinds and types of scalars, so that neither may change.
 ///
 /// The version of the lists is wire::kProtocol, the first field of every trial. Whoever adds a field, drops one or
 /// writes one differently either keeps the hashes of the plans that did not have it, as `bias` does, or raises that

@@ -17,6 +17,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 template <class Number, class... Format>
 std::optional<Number> read_all(std::string_view digits, Format... format) {
   Number number{};
