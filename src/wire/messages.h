@@ -15,8 +15,8 @@
 #include "model/trial.h"
 
 /// The messages between driver and workers: one JSON object per line, requests and commands to a worker's stdin, events
-/// from its protocol descriptor. A message's name stands in `request`, `command` or `event`, and unknown fields are ignored.
-/// Nothing here does I/O.
+/// from its protocol descriptor. A message's name stands in `request`, `command` or `event`, and unknown fields are
+/// ignored. Nothing here does I/O.
 namespace tune::wire {
 
 /// Rises where a message of today would be misunderstood by workers and journals of before, or the other way round; a
