@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
-constexpr double kBusy = 0.5;    // threads of others, from which on they are a cause
 constexpr double kVeryMuch = 9;  // a loss that says only that little is known
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice

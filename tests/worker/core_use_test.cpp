@@ -42,6 +42,11 @@ TEST(CleanSeconds, OfSeveralThreadsAreLessOnlyWhereOthersTakeTheirCores) {
   EXPECT_DOUBLE_EQ(clean(two_threads(15), 16), 0.125);
 }
 
+TEST(CleanSeconds, CountAnotherProgramBesideOneOfThreeLaunches) {
+  const std::array<CoreUse, 3> uses = {two_threads(1), two_threads(0), two_threads(0)};
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}), 1);
+}
+
 TEST(CleanSeconds, CountThreadsByWhatTheyCompute) {
   CoreUse twelve = of(1, 11.5, 1);
   twelve.others = 5;

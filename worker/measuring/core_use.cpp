@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model/statistics/stats.h"
+#include "model/statistics/finals.h"
 
 namespace tune::worker {
 namespace {
@@ -12,7 +12,6 @@ namespace {
 constexpr double kLeastShare = 1e-3;    // of the time
 constexpr double kOtherThreads = 0.02;  // of what all computed, from which on there are threads beside the first
 constexpr double kSlack = 50e-6;        // seconds, in which a thread is started and stopped
-constexpr double kBusy = 0.33;          // threads of other programs, from which on they count: one in three launches
 constexpr double kWhole = 0.05;         // of a thread, by which parallel work may exceed a whole number of them
 
 bool has_threads(const CoreUse& use) {

@@ -14,6 +14,8 @@ namespace tune {
 
 /// What takes so many times as long as it can have taken without other programs has visibly been disturbed.
 inline constexpr double kDisturbed = 1.05;
+/// So many threads of other programs, on average, may have disturbed it: one of them in one of three launches.
+inline constexpr double kBusy = 0.33;
 /// Ratios of times that differ from 1 by no more than this count as equal.
 inline constexpr double kEquivalence = 0.003;
 /// Unless another accuracy is asked for, a winner may be slower than the best of the finals by this share of its time.

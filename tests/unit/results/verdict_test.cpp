@@ -198,6 +198,10 @@ TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
 TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   set_width(3.3);
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
+  outcome_.finals->others_running = 0.3;
+  EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
+  outcome_.finals->others_running = 1 / 3.0;
+  EXPECT_EQ(line(2), "  noise: on average 0.3 threads of other programs ran on 4 cores");
   outcome_.finals->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
   row(0).finals_result->metrics["throttle"] = 4;
