@@ -4,7 +4,7 @@
 Tunes a command of known work again and again: 16 specs that take 20.0, 20.6, 21.2, ... 40 ms alone, in random order.
 A run is right if its winner does at most 1 % more work than the best, and sure if it says DECIDED. A silent miss is
 sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more. With --threads a kernel
-of 2 ms is tuned that needs half the time with two threads.
+of 2 ms (`short`: 0.1 ms) is tuned that needs half the time with two threads.
 
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 20 --load bursts
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 50 --baseline
@@ -59,7 +59,7 @@ file: threads.cpp
 kernel: {kernel}
 problem:
   custom:
-    sizes: {{count: 400000}}
+    sizes: {{count: {count}}}
     buffers: [{{name: y, type: f32, count: count, role: out}}]
     reference: {{kernel: {kernel}, args: [y, count, 1]}}
 params: {{$T: [1, 2]}}
@@ -179,7 +179,8 @@ def judge_winners(options, folder, per_ms):
 
 def judge_threads(options, folder, _):
     (folder / "threads.cpp").write_text(KERNEL)
-    (folder / "threads.yaml").write_text(KERNEL_YAML.format(kernel=options.threads))
+    (folder / "threads.yaml").write_text(KERNEL_YAML.format(
+        kernel="started" if options.threads == "started" else "openmp", count=20000 if options.threads == "short" else 400000))
     counts = collections.Counter()
     for seed in range(options.seed, options.seed + options.runs):
         with Load(options.load, folder, seed):
@@ -223,7 +224,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--load", choices=["none", "bursts", "rare", "build", "heavy"], default="none")
     parser.add_argument("--baseline", action="store_true", help="compare two sources instead")
-    parser.add_argument("--threads", choices=["openmp", "started"], help="tune a kernel of one or two threads instead")
+    parser.add_argument("--threads", choices=["openmp", "started", "short"], help="tune a kernel of one or two threads instead")
     options = parser.parse_args()
     options.tune = os.path.abspath(options.tune)
     with tempfile.TemporaryDirectory() as name:

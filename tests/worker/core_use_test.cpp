@@ -47,6 +47,18 @@ TEST(CleanSeconds, CountAnotherProgramBesideOneOfThreeLaunches) {
   EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}), 1);
 }
 
+TEST(CleanSeconds, CountThreadsOfShortKernelsToo) {
+  CoreUse use = of(20e-6, 20e-6, 10e-6);
+  use.others = 1;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 10e-6) << "the other one has ended";
+  use.threads = 2;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 10e-6);
+  use.first_computed = 19.5e-6;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 10e-6) << "it has little to do";
+  use.threads = 1;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 20e-6) << "that is no thread";
+}
+
 TEST(CleanSeconds, CountThreadsByWhatTheyCompute) {
   CoreUse twelve = of(1, 11.5, 1);
   twelve.others = 5;

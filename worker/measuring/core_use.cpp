@@ -11,11 +11,11 @@ namespace {
 
 constexpr double kLeastShare = 1e-3;    // of the time
 constexpr double kOtherThreads = 0.02;  // of what all computed, from which on there are threads beside the first
-constexpr double kSlack = 50e-6;        // seconds, in which a thread is started and stopped
+constexpr double kEndedThreads = 0.05;  // the same, if they have ended
 constexpr double kWhole = 0.05;         // of a thread, by which parallel work may exceed a whole number of them
 
 bool has_threads(const CoreUse& use) {
-  return use.computed - use.first_computed > kOtherThreads * use.computed + kSlack;
+  return use.computed - use.first_computed > (use.threads > 1 ? kOtherThreads : kEndedThreads) * use.computed;
 }
 
 /// How many threads compute at a time, as far as it is known.
