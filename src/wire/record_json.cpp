@@ -188,7 +188,7 @@ void to_json(json& j, const Finalist& finalist) {
   j = finalist.entrant.spec;
   j["label"] = label_of(finalist.entrant);
   j["rounds"] = finalist.rounds;  // pairs of number and seconds
-  if (finalist.clean_seconds > 0) j["clean_seconds"] = finalist.clean_seconds;
+  if (!finalist.clean_rounds.empty()) j["clean_rounds"] = finalist.clean_rounds;
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
   if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
@@ -203,7 +203,9 @@ void from_json(const json& j, Finalist& finalist) {
   finalist.entrant.spec = j.get<Spec>();
   if (finalist.entrant.is_spec() && j.value("default", false)) finalist.entrant.kind = Entrant::Kind::current_default;
   if (j.contains("rounds")) finalist.rounds = rounds_from(j.at("rounds"));
-  finalist.clean_seconds = seconds_at(j, "clean_seconds");
+  if (j.contains("clean_rounds")) finalist.clean_rounds = rounds_from(j.at("clean_rounds"));
+  for (const auto& [round, seconds] : finalist.clean_rounds)
+    if (!finalist.rounds.contains(round)) refuse("round " + std::to_string(round) + " has only a clean time");
   finalist.launches = integer_at(j, "launches", 0, INT64_MAX, 0);
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());

@@ -23,24 +23,18 @@ std::map<std::string, double> metrics_of_median(const std::map<int, double>& sec
   return chosen;
 }
 
-double clean_seconds_of(const std::map<int, FinalsEntry::Round>& rounds) {
-  std::vector<double> clean;
-  for (const auto& [number, round] : rounds) clean.push_back(round.clean_seconds);
-  return clean.empty() ? 0 : median(clean);
-}
-
 }  // namespace
 
-void FinalsEntry::add(int round, double seconds, Round other) {
+void FinalsEntry::add(int round, double seconds, double clean_seconds, Round other) {
   result.rounds[round] = seconds;
+  if (clean_seconds > 0 && seconds > kDisturbed * clean_seconds) result.clean_rounds[round] = clean_seconds;
   rounds[round] = std::move(other);
-  result.clean_seconds = clean_seconds_of(rounds);
 }
 
 void FinalsEntry::forget(int round) {
   result.rounds.erase(round);
+  result.clean_rounds.erase(round);
   rounds.erase(round);
-  result.clean_seconds = clean_seconds_of(rounds);
 }
 
 Finalist FinalsEntry::result_until(int last_round) const {
@@ -48,9 +42,9 @@ Finalist FinalsEntry::result_until(int last_round) const {
   std::map<int, Round> held = rounds;
   const auto is_later = [&](const auto& round) { return round.first > last_round; };
   std::erase_if(until.rounds, is_later);
+  std::erase_if(until.clean_rounds, is_later);
   std::erase_if(held, is_later);
   for (const auto& [number, round] : held) until.launches += round.launches;
-  until.clean_seconds = clean_seconds_of(held);
   if (!until.rounds.empty()) until.metrics = metrics_of_median(until.rounds, held, median_seconds(until));
   return until;
 }

@@ -25,7 +25,6 @@ struct FinalsEntry {
   /// The results of one round other than the time.
   struct Round {
     std::int64_t launches = 0;
-    double clean_seconds = 0;
     std::map<std::string, double> metrics;
   };
 
@@ -40,7 +39,8 @@ struct FinalsEntry {
   bool left_out() const { return std::holds_alternative<LeftOut>(state); }
   bool is_spec() const { return contender.entrant.is_spec(); }
 
-  void add(int round, double seconds, Round other);
+  /// `clean_seconds`: see wire::Measured; 0: not known.
+  void add(int round, double seconds, double clean_seconds, Round other);
   void forget(int round);
   /// Its result without the rounds after this one.
   Finalist result_until(int last_round) const;

@@ -275,7 +275,7 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   if (!measured) return;
   // On a GPU another process need not compute.
   const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
-  entry.add(round_, measured->timing.median, {measured->timing.count, clean, std::move(measured->metrics)});
+  entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics)});
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
       entry.result.remarks.push_back(std::move(remark));

@@ -30,10 +30,10 @@ bool is_far_behind(std::span<const double> ratios) {
   return low - 1 > std::max(kLeast, kSpreads * (high - low));
 }
 
-/// Whether it may be faster than the other one, but for other programs.
-bool lost_to_others(const Finalist& spec, const Finalist& other) {
-  const double least = least_seconds(spec);
-  return least < median_seconds(spec) && least < median_seconds(other);
+/// With the times that its rounds can have taken without other programs.
+Finalist undisturbed(Finalist finalist) {
+  for (const auto& [round, seconds] : finalist.clean_rounds) finalist.rounds[round] = seconds;
+  return finalist;
 }
 
 }  // namespace
@@ -47,11 +47,6 @@ double median_seconds(const Finalist& finalist) { return median(seconds_of(final
 
 double relative_width(const Finalist& finalist) {
   return *relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))});
-}
-
-double least_seconds(const Finalist& finalist) {
-  const double seconds = median_seconds(finalist), clean = finalist.clean_seconds;
-  return clean > 0 && seconds > kDisturbed * clean ? clean : seconds;
 }
 
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {
@@ -75,18 +70,16 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 }
 
 std::optional<Interval> Judge::undisturbed_ratio(const Finalist& spec, const Finalist& other) const {
-  auto interval = ratio_interval(spec, other);
-  if (!interval) return interval;
-  interval->low = std::min(interval->low, least_seconds(spec) / median_seconds(other));
-  interval->high = std::max(interval->high, median_seconds(spec) / least_seconds(other));
+  auto interval = ratio_interval(undisturbed(spec), other);
+  if (interval) interval->high = ratio_interval(spec, undisturbed(other))->high;
   return interval;
 }
 
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return false;
-  if (spec.eliminated_after == 0 && lost_to_others(spec, other)) return false;
-  if (spec.eliminated_after > 0 || is_far_behind(paired_ratios(spec, other))) return true;
-  const auto interval = ratio_interval(spec, other);
+  const std::vector<double> ratios = paired_ratios(undisturbed(spec), other);
+  if (spec.eliminated_after > 0 || is_far_behind(ratios)) return true;
+  const auto interval = intervals_.of(ratios);
   return interval && interval->low > 1 + kEquivalence;
 }
 
@@ -99,9 +92,9 @@ bool Judge::ties(const Finalist& spec, const Finalist& other) const {
 
 std::optional<double> Judge::loss(const Finalist& spec, const Finalist& rival) const {
   if (&spec == &rival) return 0;
-  if (lost_to_others(rival, spec)) return median_seconds(spec) / least_seconds(rival) - 1;
-  if (rival.eliminated_after > 0 || is_far_behind(paired_ratios(rival, spec))) return 0;
-  const auto interval = ratio_interval(rival, spec);
+  const std::vector<double> ratios = paired_ratios(undisturbed(rival), spec);
+  if (rival.eliminated_after > 0 || is_far_behind(ratios)) return 0;
+  const auto interval = intervals_.of(ratios);
   return interval ? std::optional(std::max(1 / interval->low - 1, 0.0)) : std::nullopt;
 }
 

@@ -31,7 +31,7 @@ struct Finalist {
   std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
-  double clean_seconds = 0;  ///< the median of the rounds' wire::Measured::clean_seconds; 0: not known
+  std::map<int, double> clean_rounds = {};  ///< of `rounds` that were disturbed: their wire::Measured::clean_seconds
 };
 
 struct Finals {
@@ -48,9 +48,6 @@ bool finished(const Finalist& finalist);
 double median_seconds(const Finalist& finalist);
 /// Half the 95 % interval of its median, over the median. Precondition: finished.
 double relative_width(const Finalist& finalist);
-/// What it may take without other programs: less than its median only if they visibly made it slower, see
-/// kDisturbed. Precondition: finished.
-double least_seconds(const Finalist& finalist);
 /// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 
@@ -71,19 +68,18 @@ class Judge {
 
   /// The one with the lowest median of those not eliminated. Precondition: all have finished; there is at least one.
   static const Finalist& leader_of(std::span<const Finalist* const> specs);
-  /// Whether it is slower than the other by more than kEquivalence, beyond doubt, and not because of other programs.
+  /// Whether even its clean times are slower than the other by more than kEquivalence, beyond doubt.
   bool has_lost(const Finalist& spec, const Finalist& other) const;
   /// Whether both are equally fast to kEquivalence, beyond doubt.
   bool ties(const Finalist& spec, const Finalist& other) const;
-  /// By how much `spec` may be slower than the rival, or than that can be without other programs, as a share of the
-  /// rival's time: 0 if the rival is not faster, or was eliminated by a faster one. nullopt if there are too few rounds
-  /// to say.
+  /// By how much `spec` may be slower than the rival's clean times, as a share of these: 0 if the rival is not faster,
+  /// or was eliminated by a faster one. nullopt if there are too few rounds to say.
   std::optional<double> loss(const Finalist& spec, const Finalist& rival) const;
   /// By how much it may be slower than the fastest of them.
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
-  /// The same, wide enough for what it can be without other programs.
+  /// The same, but the low end is that of the spec's clean times, and the high end that of the other's.
   std::optional<Interval> undisturbed_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/evaluate/finals_entry.h"
 #include "exec/evaluate/worker_runner.h"
 #include "fakes/fake_host.h"
 
@@ -59,6 +60,18 @@ class FinalsRunnerTest : public testing::Test {
   std::unique_ptr<exec::MeasureService> service_ = tuning_.service();
   int round_ = 0;  ///< the one that ran last
 };
+
+TEST(FinalsEntry, KeepsTheCleanTimesOfDisturbedRounds) {
+  exec::FinalsEntry entry;
+  entry.add(1, 1.02, 1, {});
+  entry.add(2, 3, 1, {});
+  entry.add(3, 3, 0, {});
+  entry.add(4, 4, 2, {});
+  EXPECT_EQ(entry.result.clean_rounds, (std::map<int, double>{{2, 1}, {4, 2}}));
+  EXPECT_EQ(entry.result_until(3).clean_rounds, (std::map<int, double>{{2, 1}}));
+  entry.forget(2);
+  EXPECT_EQ(entry.result.clean_rounds, (std::map<int, double>{{4, 2}}));
+}
 
 TEST_F(FinalsRunnerTest, AllAreLoadedBeforeTheFirstIsTimed) {
   const auto finalists = finals_of(4, not_by_time());

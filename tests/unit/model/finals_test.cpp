@@ -99,7 +99,7 @@ TEST(Tournament, EndsWithAWinnerThatLosesNoMoreThanItSaysInNineteenOfTwentyFinal
 TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
   std::vector<Finalist> specs = {repeated(0, {1.0}, 9), repeated(1, {3.0}, 9)};
   const auto hold = [&](double clean) {
-    specs[1].clean_seconds = clean;
+    if (clean > 0) specs[1].clean_rounds = repeated(1, {clean}, 9).rounds;
     specs[1].eliminated_after = 0;
     Tournament tournament({specs.data(), &specs[1]}, kAccuracy);
     tournament.end_round(9);
@@ -109,20 +109,46 @@ TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
   EXPECT_EQ(specs[1].eliminated_after, 0);
   EXPECT_EQ(hold(1.1), 0) << "it is slower without them, too";
   EXPECT_EQ(specs[1].eliminated_after, 9);
+  specs[1].clean_rounds = repeated(1, {0.8}, 9).rounds;
+  EXPECT_EQ(Judge(2).loss(specs[0], specs[1]), 0) << "it was eliminated";
+  specs[1] = repeated(1, {3.0}, 9);
   EXPECT_EQ(hold(0), 0) << "nothing is known of them";
-  specs[1] = repeated(1, {1.02}, 9);
-  EXPECT_EQ(hold(0.99), 0) << "that is noise";
+}
+
+TEST(Tournament, TellsADisturbedRivalBySoManyRoundsAsAnother) {
+  Finalist spec = repeated(0, {1.0}, 8), rival = repeated(1, {1.1}, 8);
+  rival.clean_rounds = repeated(1, {0.97, 0.996}, 8).rounds;
+  EXPECT_EQ(Judge(2).loss(spec, rival), std::nullopt) << "too few";
+  spec = repeated(0, {1.0}, 9), rival = repeated(1, {1.1}, 9);
+  rival.clean_rounds = repeated(1, {1.002, 1.002, 0.97}, 9).rounds;
+  EXPECT_FALSE(Judge(2).has_lost(rival, spec)) << "though its clean median is above the other's";
+  EXPECT_NEAR(Judge(2).loss(spec, rival).value(), 1 / 0.97 - 1, 1e-12);
 }
 
 TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
   Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {1.5}, 9);
   const auto ratio = [&] { return Judge(2).undisturbed_ratio(now, then).value(); };
   EXPECT_DOUBLE_EQ(ratio().low, 2);
-  now.clean_seconds = 1.2;
+  now.clean_rounds = repeated(0, {1.2}, 9).rounds;
   EXPECT_DOUBLE_EQ(ratio().low, 0.8);
   EXPECT_DOUBLE_EQ(ratio().high, 2);
-  then.clean_seconds = 1;
+  then.clean_rounds = repeated(1, {1.0}, 9).rounds;
   EXPECT_DOUBLE_EQ(ratio().high, 3);
+}
+
+TEST(Tournament, WidensNoRatioThatNothingDisturbed) {
+  Random random(5);
+  for (int i = 0; i < 50; ++i) {
+    Finalist x = timed(0, {}), y = timed(1, {});
+    for (int round = 1; round <= 25; ++round) {
+      const double drift = std::exp(0.1 * normal(random));
+      x.rounds[round] = drift * std::exp(0.005 * normal(random));
+      y.rounds[round] = drift * std::exp(0.005 * normal(random));
+    }
+    const Interval paired = Judge(2).ratio_interval(x, y).value(), wide = Judge(2).undisturbed_ratio(x, y).value();
+    EXPECT_EQ(wide.low, paired.low);
+    EXPECT_EQ(wide.high, paired.high);
+  }
 }
 
 TEST(Tournament, SaysHowMuchIsOpenWhereNoiseHidesIt) {
