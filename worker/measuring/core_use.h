@@ -21,9 +21,10 @@ struct CoreUse {
 /// Measured::clean_seconds of these, which one spec had in this `go` on so many cores; 0 if there are none.
 ///
 /// What one thread takes alone is its time without what it waited for a core. Several threads wait for each other, too,
-/// and how long those that have ended waited is not known. So only where other programs leave less cores than the spec
-/// has threads can it take less than it did: what its threads computed, spread over all cores, or the time without all
-/// waits, because threads may compute while they wait for another. Of that there may be no more than a thousandth.
+/// and how long those that have ended waited is not known. So only where other programs leave fewer cores than the spec
+/// has threads can it take less than it did: the lesser of what its threads computed, spread over all cores, and the
+/// time without all waits, because threads may compute while they wait for another. It is a thousandth of the time at
+/// least.
 double clean_seconds(std::span<const CoreUse> uses, double cores, const wire::Go& go);
 
 }  // namespace tune::worker
