@@ -145,7 +145,8 @@ class PackageWriter {
            "`selftest` compares every entry, sizes beside them and other uses with " +
            std::string(gemm_ != nullptr ? "exact sums" : "the reference of the tuning file") +
            ", and ends with 0 if all is right. `bench` times\neach entry again beside its recorded time, and ends with "
-           "3 if one is slower, or with 5 if\nthat may be due to other programs." +
+           "3 if one is slower" +
+           (cpu_ ? ", or with 5 if\nthat may be due to other programs." : ".") +
            (hip_ ? "\n\nPackages for HIP have run on no AMD GPU yet, only on stand-ins for its runtime. Run `selftest` "
                    "before anything else."
                  : "");

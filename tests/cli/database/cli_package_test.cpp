@@ -2,7 +2,9 @@
 // built as users build theirs, without tune and its folders.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "support/has.h"
 #include "support/package_test.h"
@@ -271,6 +273,18 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
   const std::string slower = shell("build/bench --threshold -0.99");
   EXPECT_TRUE(has(slower, "  count=100  slower"));
   EXPECT_TRUE(slower.ends_with("code 3") || slower.ends_with("code 5")) << slower;
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> others;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)
+    others.emplace_back([&] {
+      while (!stop) {
+      }
+    });
+  const std::string beside_others = shell("build/bench --threshold -0.99");
+  stop = true;
+  for (std::thread& other : others) other.join();
+  EXPECT_TRUE(has(beside_others, "  count=100  slower, or other programs take the cores"));
+  EXPECT_TRUE(beside_others.ends_with("code 5")) << beside_others;
 }
 
 TEST_F(Package, IsMadeOfKernelsOnly) {
