@@ -27,7 +27,7 @@ std::map<std::string, double> metrics_of_median(const std::map<int, double>& sec
 
 void FinalsEntry::add(int round, double seconds, double clean_seconds, Round other) {
   result.rounds[round] = seconds;
-  if (clean_seconds > 0 && seconds > kDisturbed * clean_seconds) result.clean_rounds[round] = clean_seconds;
+  if (clean_seconds > 0 && clean_seconds < seconds) result.clean_rounds[round] = clean_seconds;
   rounds[round] = std::move(other);
 }
 

@@ -30,8 +30,13 @@ bool is_far_behind(std::span<const double> ratios) {
   return low - 1 > std::max(kLeast, kSpreads * (high - low));
 }
 
-/// With the times that its rounds can have taken without other programs.
+/// With its clean times if other programs visibly disturbed any round: all of them, for those of the disturbed rounds
+/// alone would stand beside others that were disturbed a little less.
 Finalist undisturbed(Finalist finalist) {
+  if (std::ranges::none_of(finalist.clean_rounds, [&](const auto& clean) {
+        return finalist.rounds.at(clean.first) > kDisturbed * clean.second;
+      }))
+    return finalist;
   for (const auto& [round, seconds] : finalist.clean_rounds) finalist.rounds[round] = seconds;
   return finalist;
 }

@@ -31,7 +31,7 @@ struct Finalist {
   std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
-  std::map<int, double> clean_rounds = {};  ///< of `rounds` that were disturbed: their wire::Measured::clean_seconds
+  std::map<int, double> clean_rounds = {};         ///< wire::Measured::clean_seconds of rounds that took longer
 };
 
 struct Finals {

@@ -113,6 +113,11 @@ TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
   EXPECT_EQ(Judge(2).loss(specs[0], specs[1]), 0) << "it was eliminated";
   specs[1] = repeated(1, {3.0}, 9);
   EXPECT_EQ(hold(0), 0) << "nothing is known of them";
+  specs[1] = repeated(1, {1.02}, 9);
+  EXPECT_EQ(hold(0.99), 0) << "that is noise";
+  specs[1] = repeated(1, {1.02}, 9);
+  specs[1].rounds[5] = 1.1;
+  EXPECT_NEAR(hold(0.97), 1 / 0.97 - 1, 1e-12) << "one round was disturbed, and the others may have been";
 }
 
 TEST(Tournament, TellsADisturbedRivalBySoManyRoundsAsAnother) {
