@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/request/request_factory.h"
@@ -242,6 +243,18 @@ TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {
   EXPECT_EQ(requests.build_key(spec(0)), "41aa2707214d604ec45b7920e97f9ce1");
   EXPECT_EQ(requests.reference_build_key(spec(0)), "7e47872a186e0ac5d94a882094973b54");
   EXPECT_EQ(requests.trial_id(spec(1)), "08fff2418b2a3d1e57c7f1d824643c4d");
+}
+
+TEST_F(IdentityTest, DependsOnNamesOfInitsAndRolesThatMayNotChange) {
+  const std::vector<std::pair<std::string, std::string>> pinned = {
+      {"init: uniform", "df58326393e5768e33ce4c3b9cefdfec"}, {"init: normal", "1c9892b08dd3c0a069cbb22a86233723"},
+      {"init: hpl", "c7bbafdd829e91a50a04b2b9ee0f46d0"},     {"init: trig", "cb8fa55458b196f4c081d2164df064db"},
+      {"init: zeros", "1300e0bee98bf950c7c9fe7556d2f85d"},   {"role: inout", "c8b28daaf14fb4e1f873a0e23faf8850"}};
+  for (const auto& [key, trial] : pinned) {
+    std::string text = kCustom;
+    read(text.replace(text.find("init: iota"), 10, key));
+    EXPECT_EQ(requests().trial_id(spec(1)), trial) << key;
+  }
 }
 
 TEST_F(IdentityTest, OfAProgramIsWhatItWas) {
