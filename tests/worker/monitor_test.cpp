@@ -9,8 +9,8 @@
 #include <string>
 
 #include "measuring/energy.h"
+#include "sensors/amd_gauges.h"
 #include "sensors/nvml.h"
-#include "sensors/rocm_smi.h"
 
 namespace tune::monitor_test {
 namespace {

@@ -9,8 +9,8 @@
 #include "gpu/gpu_compiler.h"
 #include "gpu/gpu_device.h"
 #include "model/peak.h"
+#include "sensors/amd_gauges.h"
 #include "sensors/nvml.h"
-#include "sensors/rocm_smi.h"
 #include "sensors/uuid.h"
 
 namespace tune::worker {

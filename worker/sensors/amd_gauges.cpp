@@ -1,4 +1,4 @@
-#include "sensors/rocm_smi.h"
+#include "sensors/amd_gauges.h"
 
 #include <cstdlib>
 #include <limits>
