@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <regex>
 
 #include "support/cli.h"
@@ -56,6 +57,11 @@ TEST_F(Input, AMissingFileIsRefused) {
           "'best/softmax.yaml'?\n");
   sandbox_.write("best/softmax.jsonl", "");
   refuses({"show", "best/softmx"}, "tune: error: there is no run best/softmx, did you mean 'best/softmax.jsonl'?\n");
+}
+
+TEST_F(Input, ADanglingLinkIsNoSuggestionForItself) {
+  std::filesystem::create_symlink("nowhere", sandbox_.folder() / "link.yaml");
+  refuses({"package", "link.yaml", "-o", "out"}, "tune: error: link.yaml: cannot be read: No such file or directory\n");
 }
 
 TEST_F(Input, AnEmptyFileIsRefused) {
