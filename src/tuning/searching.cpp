@@ -8,8 +8,8 @@
 #include <set>
 #include <span>
 
+#include "model/cost/power_model.h"
 #include "model/device_setting.h"
-#include "model/statistics/power_model.h"
 #include "model/values/error.h"
 #include "search/exhaustive.h"
 #include "search/listed.h"

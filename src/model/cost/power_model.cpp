@@ -1,4 +1,4 @@
-#include "model/statistics/power_model.h"
+#include "model/cost/power_model.h"
 
 #include <algorithm>
 #include <cmath>
