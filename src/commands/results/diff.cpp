@@ -9,7 +9,7 @@
 #include "platform/process/terminal.h"
 #include "recording/comparison_json.h"
 #include "recording/recording.h"
-#include "report/comparison_text.h"
+#include "report/recorded/comparison_text.h"
 #include "results/comparison.h"
 
 namespace tune::commands {

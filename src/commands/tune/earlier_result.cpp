@@ -6,7 +6,7 @@
 #include "commands/messages.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/comparison_text.h"
+#include "report/recorded/comparison_text.h"
 #include "tuning/stored_baseline.h"
 
 namespace tune::commands {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "report/comparison_text.h"
-#include "report/insights.h"
-#include "report/listing.h"
+#include "report/recorded/comparison_text.h"
+#include "report/recorded/insights.h"
+#include "report/recorded/listing.h"
 #include "report/table.h"
 #include "report/text.h"
 

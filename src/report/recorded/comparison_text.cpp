@@ -1,4 +1,4 @@
-#include "report/comparison_text.h"
+#include "report/recorded/comparison_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

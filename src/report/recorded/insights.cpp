@@ -1,4 +1,4 @@
-#include "report/insights.h"
+#include "report/recorded/insights.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "report/columns.h"
 #include "report/grid.h"
-#include "report/listing.h"
+#include "report/recorded/listing.h"
 #include "report/text.h"
 
 namespace tune::report {

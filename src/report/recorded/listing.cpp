@@ -1,4 +1,4 @@
-#include "report/listing.h"
+#include "report/recorded/listing.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
