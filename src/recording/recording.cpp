@@ -11,9 +11,9 @@
 #include "model/statistics/stats.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
-#include "recording/json_text.h"
 #include "recording/recording_text.h"
-#include "recording/text_file.h"
+#include "recording/text/json_text.h"
+#include "recording/text/text_file.h"
 
 namespace tune::recording {
 namespace {

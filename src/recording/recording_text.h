@@ -3,8 +3,8 @@
 // to it, and throws BadJson.
 #include <string_view>
 
-#include "recording/json_text.h"
 #include "recording/recording.h"
+#include "recording/text/json_text.h"
 
 namespace tune::recording {
 

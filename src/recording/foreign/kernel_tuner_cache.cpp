@@ -14,8 +14,8 @@
 
 #include "model/values/error.h"
 #include "platform/files/file.h"
-#include "recording/json_text.h"
-#include "recording/text_file.h"
+#include "recording/text/json_text.h"
+#include "recording/text/text_file.h"
 #include "wire/json.h"
 
 namespace tune::recording {

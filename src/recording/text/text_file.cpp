@@ -1,4 +1,4 @@
-#include "recording/text_file.h"
+#include "recording/text/text_file.h"
 
 #include <bzlib.h>
 #include <fmt/format.h>

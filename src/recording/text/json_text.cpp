@@ -1,4 +1,4 @@
-#include "recording/json_text.h"
+#include "recording/text/json_text.h"
 
 #include <cmath>
 #include <cstring>
