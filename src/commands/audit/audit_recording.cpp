@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "commands/audit/audit.h"
-#include "commands/tune/simulate.h"
+#include "commands/simulate/simulate.h"
 #include "exec/evaluate/finals_runner.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"

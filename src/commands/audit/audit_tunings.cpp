@@ -6,8 +6,8 @@
 #include "commands/audit/audit.h"
 #include "commands/installation.h"
 #include "commands/messages.h"
+#include "commands/simulate/simulate.h"
 #include "commands/tune/settings.h"
-#include "commands/tune/simulate.h"
 #include "commands/tune/tune.h"
 #include "platform/files/streams.h"
 

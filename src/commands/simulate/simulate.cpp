@@ -1,4 +1,4 @@
-#include "commands/tune/simulate.h"
+#include "commands/simulate/simulate.h"
 
 #include <fmt/format.h>
 
