@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "config/reader/command_reader.h"
+#include "config/reader/command/command_reader.h"
 #include "config/reader/file_reader.h"
 #include "config/reader/sections.h"
 #include "config/yaml/fields.h"

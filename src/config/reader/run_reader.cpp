@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "config/reader/command_reader.h"
+#include "config/reader/command/command_reader.h"
 #include "config/reader/sections.h"
 #include "config/yaml/split_words.h"
 #include "model/program.h"

@@ -1,4 +1,4 @@
-#include "config/reader/shell_text.h"
+#include "config/reader/command/shell_text.h"
 
 #include <algorithm>
 #include <string>

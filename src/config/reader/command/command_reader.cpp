@@ -1,4 +1,4 @@
-#include "config/reader/command_reader.h"
+#include "config/reader/command/command_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "config/reader/shell_text.h"
+#include "config/reader/command/shell_text.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/split_words.h"
 #include "model/expression/expression.h"
