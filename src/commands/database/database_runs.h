@@ -5,7 +5,7 @@
 
 #include "database/database.h"
 #include "recording/recording.h"
-#include "results/recorded_times.h"
+#include "results/comparison/recorded_times.h"
 
 /// A database of results, where runs are asked for: each result is a run of which only the best is known.
 namespace tune::commands {

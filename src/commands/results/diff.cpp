@@ -10,7 +10,7 @@
 #include "recording/comparison_json.h"
 #include "recording/recording.h"
 #include "report/recorded/comparison_text.h"
-#include "results/comparison.h"
+#include "results/comparison/comparison.h"
 
 namespace tune::commands {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/values/error.h"
-#include "results/comparison.h"
+#include "results/comparison/comparison.h"
 
 namespace tune::commands {
 

@@ -10,7 +10,7 @@
 #include "config/reader/device_file.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
-#include "results/comparison.h"
+#include "results/comparison/comparison.h"
 #include "search/listed.h"
 #include "tuning/searching.h"
 #include "tuning/stored_baseline.h"

@@ -1,4 +1,4 @@
-#include "results/recorded_times.h"
+#include "results/comparison/recorded_times.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-#include "results/recorded_times.h"
+#include "results/comparison/recorded_times.h"
 
 namespace tune::results {
 

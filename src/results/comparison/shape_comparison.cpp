@@ -1,4 +1,4 @@
-#include "results/shape_comparison.h"
+#include "results/comparison/shape_comparison.h"
 
 #include <fmt/format.h>
 

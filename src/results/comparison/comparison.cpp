@@ -1,4 +1,4 @@
-#include "results/comparison.h"
+#include "results/comparison/comparison.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "model/statistics/finals.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
-#include "results/shape_comparison.h"
+#include "results/comparison/shape_comparison.h"
 #include "wire/messages.h"
 
 namespace tune::results {
