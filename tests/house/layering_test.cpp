@@ -143,22 +143,33 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"kokkos/", {"src/commands/kokkos.cpp"}},
     {"package/", {"src/commands/database/package.cpp", "src/commands/database/package_contents."}},
     {"commands/audit/", {}},
+    {"commands/preview/", {}},  // declared in commands/tune/modes.h
+    {"commands/results/", {"src/commands/database/show_database.cpp"}},
+    {"commands/simulate/", {"src/commands/audit/"}},
     {"commands/init/", {"src/commands/tune/source_check.cpp"}},
     {"commands/database/",
      {"src/commands/tune/tune_all.cpp", "src/commands/tune/earlier_result.cpp", "src/commands/results/report.cpp",
       "src/commands/results/diff.cpp"}},
+    {"config/reader/command/", {"src/config/reader/"}},
+    {"config/shapes/", {"src/commands/database/cover.cpp", "src/config/reader/load.h", "src/tuning/workload.h"}},
     {"config/t1/", {"src/config/reader/source.cpp"}},
+    {"model/cost/", {"src/tuning/searching.", "src/tuning/tuning.h"}},
     {"model/diagrams/", {"src/model/constraints/"}},
     {"search/methods/", {"src/search/"}},
     {"platform/net/", {"src/exec/cluster/", "src/page/"}},
     {"wire/agents/", {"src/exec/cluster/"}},
     {"wire/binaries/", {"src/exec/request/launch_check.cpp"}},
     {"cli/texts/", {"src/cli/command_line.cpp"}},
+    {"recording/text/", {"src/recording/"}},
+    {"report/recorded/", {"src/commands/results/", "src/commands/tune/earlier_result.cpp"}},
+    {"results/comparison/",
+     {"src/commands/database/database_runs.h", "src/commands/results/diff.cpp", "src/commands/tune/earlier_result.h",
+      "src/commands/tune/settings.cpp"}},
     {"recording/foreign/", {"src/tuning/export.", "src/commands/results/convert.cpp"}},
 };
 
 // So many lines of src, at most, are outside of closed rooms.
-constexpr std::ptrdiff_t kMostOpenLines = 46'000;
+constexpr std::ptrdiff_t kMostOpenLines = 41'000;
 
 const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"boost/",
