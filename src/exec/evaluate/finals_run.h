@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "model/statistics/finals.h"
-#include "wire/contender.h"
+#include "wire/finals.h"
 
 namespace tune::exec {
 

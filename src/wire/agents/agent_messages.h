@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/statistics/finals.h"
-#include "wire/contender.h"
+#include "wire/finals.h"
 
 /// What a driver and its agents on other machines say to each other: a JSON object each, which files may follow.
 /// Nothing here does I/O.
