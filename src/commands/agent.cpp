@@ -74,7 +74,6 @@ fs::path below(const fs::path& root, const std::string& path) { return root / fs
 fs::path write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& files, const fs::path& root) {
   for (const wire::PlanOrder::Input& input : order.inputs) {
     const fs::path file = below(root, input.path);
-    fs::create_directories(file.parent_path());
     platform::write_file(file, files.at(input.hash));
     if (input.executable) fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
   }

@@ -106,8 +106,6 @@ ExitCode list_shapes(const ListShapesOptions& options) {
     platform::print_escaped(text);
     return ExitCode::ok;
   }
-  std::error_code ignored;  // whoever writes the file says why it cannot
-  if (options.output->has_parent_path()) fs::create_directories(options.output->parent_path(), ignored);
   platform::write_file(*options.output, text);
   platform::print(
       fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));

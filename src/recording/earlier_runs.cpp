@@ -23,10 +23,8 @@ fs::path file_of_last() {
 void note_last_run(const fs::path& journal) try {
   const fs::path file = file_of_last();
   if (file.empty()) return;
-  fs::create_directories(file.parent_path());
   platform::write_file(file, fs::absolute(journal).lexically_normal().string() + "\n");
 } catch (const Error&) {
-} catch (const fs::filesystem_error&) {
 }
 
 std::optional<fs::path> last_run() {

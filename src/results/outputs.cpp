@@ -73,12 +73,9 @@ bool has_it(const fs::path& file, const Failure& failure) try {
 bool write_log(const fs::path& file, const Trial& trial) try {
   const Failure& failure = *trial.failure();
   if (trial.recorded && has_it(file, failure)) return true;
-  fs::create_directories(file.parent_path());
   platform::write_file(file, failure.headline() + "\n" + failure.log);
   return true;
 } catch (const Error&) {
-  return false;
-} catch (const fs::filesystem_error&) {
   return false;
 }
 
@@ -147,12 +144,6 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
       if (!before->path.empty() && same_file(before->path, output.path))
         refuse(output, "also another output of this run");
   }
-}
-
-void Outputs::make_folders() const {
-  std::error_code ignored;  // whoever writes the file says why it cannot
-  for (const fs::path& output : {csv, best, kt_cache, t4, tuning_results})
-    if (output.has_parent_path()) fs::create_directories(output.parent_path(), ignored);
 }
 
 fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::string& suffix, const Device& device) {

@@ -43,8 +43,6 @@ struct Outputs {
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
   /// them exists and is not a file.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
-  /// Makes the folders that the files are in; a journal makes its own.
-  void make_folders() const;
 };
 
 /// Where --artifact puts what was built for the best spec of a plan: FOLDER/gemm-sm_90a.cubin, FOLDER/gemm.so, ...; of

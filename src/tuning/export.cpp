@@ -77,7 +77,6 @@ Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Obje
   std::vector<std::string> figures;
   if (flops_of(plan.problem) > 0) figures.push_back(figure_name("gflops"));
   for (const Metric& metric : plan.metrics) figures.push_back(metric.name);
-  outputs.make_folders();
   const std::string& first = recording_.objectives.front();
   if (first != "time" && std::ranges::find(figures, first) == figures.end()) figures.push_back(first);
   cache_ = std::make_unique<recording::KernelTunerCache>(outputs.kt_cache, recording_, std::move(figures));
@@ -113,15 +112,11 @@ void Exporter::finish() {
   if (cache_) cache_->close();
   cache_.reset();
   if (t4_.empty()) return;
-  std::error_code ignored;  // writing says why
-  if (t4_.has_parent_path()) std::filesystem::create_directories(t4_.parent_path(), ignored);
   platform::write_file(t4_, recording::to_t4(recording_, platform::timestamp()));
 }
 
 void copy_artifact(exec::Executor& executor, const Trial& trial, const fs::path& file) {
   const exec::Artifact artifact = artifact_of(executor, trial.spec);
-  std::error_code ignored;  // writing says why
-  fs::create_directories(file.parent_path(), ignored);
   platform::write_file(file, platform::read_file(artifact.path));
   keep_executable(artifact.path, file);
   const bool same = artifact.info.artifact_hash == trial.measurement()->build.artifact_hash;

@@ -17,7 +17,6 @@ void print(const results::Results& results) {
 }
 
 void write_files(const results::Results& results, const TuningParts& parts) {
-  parts.outputs.make_folders();
   try {
     results.write_files(parts.outputs, parts.device);
   } catch (const Error& error) {

@@ -144,11 +144,7 @@ ExitCode run_audit(const AuditOptions& audit) {
     throw;
   }
   print_table(audit, shapes);
-  if (!csv.empty()) {
-    std::error_code ignored;  // whoever writes the file says why it cannot
-    if (csv.has_parent_path()) fs::create_directories(csv.parent_path(), ignored);
-    platform::write_file(csv, audit_csv(shapes));
-  }
+  if (!csv.empty()) platform::write_file(csv, audit_csv(shapes));
   return held_against_limits(audit, shapes);
 }
 

@@ -177,10 +177,7 @@ class Packer {
     for (const auto& [old, hash] : package::files_in(manifest_of(folder_)))
       if (!files.contains(old)) fs::remove(folder_ / old);
     const auto manifest = files.extract("manifest.json");
-    for (const auto& [name, text] : files) {
-      fs::create_directories((folder_ / name).parent_path());
-      platform::write_file(folder_ / name, text);
-    }
+    for (const auto& [name, text] : files) platform::write_file(folder_ / name, text);
     platform::write_file(folder_ / manifest.key(), manifest.mapped());
   }
 

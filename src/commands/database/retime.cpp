@@ -255,7 +255,6 @@ class Retiming {
     best.compiler = found.group->device.compiler;
     best.vendor_library = found.group->device.vendor_library;
     best.source_hash = found.group->source;
-    fs::create_directories(file.parent_path());
     platform::write_file(file, config::write_best(target.loaded.source, target.plan(), best, file.parent_path()));
   }
 

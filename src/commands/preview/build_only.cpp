@@ -86,10 +86,8 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
     keep(row, service);
   }
   print(options, target, outcome, rows);
-  if (!target.outputs.csv.empty()) {
-    target.outputs.make_folders();
+  if (!target.outputs.csv.empty())
     results::write_csv(target.outputs.csv, target.plan().space, target.filters, target.plan().name, rows);
-  }
   if (const auto fault = reference != nullptr ? reference_fault(*reference, service) : std::nullopt)
     throw Error(ExitCode::bad_input, *fault);
   const bool any = std::ranges::any_of(rows, [](const report::BuildRow& row) { return !row.loss; });

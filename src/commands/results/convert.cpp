@@ -87,7 +87,6 @@ ExitCode convert(const ConvertOptions& options) {
       text = to_csv(recording);
       break;
   }
-  if (options.output.has_parent_path()) std::filesystem::create_directories(options.output.parent_path(), ignored);
   platform::write_file(options.output, text);
   const std::string report =
       fmt::format("{}: {} specs of {}{}", options.output.string(), recording.trials.size(),

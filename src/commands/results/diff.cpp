@@ -55,13 +55,6 @@ void must_not_be_inputs(const DiffOptions& options) {
     }
 }
 
-void write(const std::optional<fs::path>& path, const std::string& text) {
-  if (!path) return;
-  std::error_code ignored;
-  if (path->has_parent_path()) fs::create_directories(path->parent_path(), ignored);
-  platform::write_file(*path, text);
-}
-
 ExitCode diff(const DiffOptions& options) {
   must_not_be_inputs(options);
   results::ComparisonRules rules;
@@ -73,9 +66,9 @@ ExitCode diff(const DiffOptions& options) {
   const RunComparison comparison = results::compare(before, now, rules);
   const int width = platform::terminal_columns(STDOUT_FILENO);
   platform::print(report::comparison_text(comparison, options.top.value_or(kShortList), width));
-  write(options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
-  write(options.junit, report::comparison_junit(comparison));
-  write(options.json, recording::to_json(comparison));
+  if (options.markdown) platform::write_file(*options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
+  if (options.junit) platform::write_file(*options.junit, report::comparison_junit(comparison));
+  if (options.json) platform::write_file(*options.json, recording::to_json(comparison));
   const Answer answer = is_slower(comparison);
   if (answer == Answer::open) return with_exit_undecided(ExitCode::undecided, options.exit_undecided);
   return answer == Answer::yes ? ExitCode::check_failed : ExitCode::ok;

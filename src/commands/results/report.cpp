@@ -112,8 +112,6 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
   std::vector<std::string> data;
   for (const std::filesystem::path& run : options.runs)
     for (const recording::Recording& recording : read(run)) data.push_back(data_of(recording, options));
-  std::error_code ignored;  // writing says why
-  if (output.has_parent_path()) std::filesystem::create_directories(output.parent_path(), ignored);
   platform::write_file(output, page::html(page_rules(output, data), data));
   platform::print(
       line_with_escapes(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) + "\n");

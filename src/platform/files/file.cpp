@@ -176,6 +176,9 @@ void write_file(const fs::path& path, std::string_view text) {
                 "cannot write " + path.string() + ": " + why + "; fix this, or choose another place");
   };
   if (const std::string kind = kind_of_file(path); !kind.empty()) fail("it is " + kind);
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) fail(error.message());
   std::string temporary;
   Descriptor file = create_beside(path, temporary);
   if (!file) fail(std::strerror(errno));

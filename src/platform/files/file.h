@@ -38,8 +38,9 @@ std::string read_file(const Descriptor& file, const std::filesystem::path& path,
 /// Whether the path still leads to this open file, and not to another one or to none.
 bool leads_to(const std::filesystem::path& path, const Descriptor& file);
 
-/// Writes a file as a whole or not at all: a new file in the same folder, flushed to disk and renamed. What a writer
-/// that was killed left there is removed. Throws Error(environment) with the path and the cause.
+/// Writes a file as a whole or not at all: a new file in the same folder, which is made if it is not there, flushed to
+/// disk and renamed. What a writer that was killed left there is removed. Throws Error(environment) with the path and
+/// the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace tune::platform

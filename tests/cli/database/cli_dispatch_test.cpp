@@ -113,7 +113,8 @@ TEST_F(Dispatch, ADatabaseIsExportedAsData) {
   EXPECT_TRUE(has(json, "\"device\": \"NVIDIA \\\"H200\\\"\",\n"));
   EXPECT_TRUE(has(json, "\"use\": 0,\n      \"time_ms\": 1.0,\n      \"interval_ms\": [\n        0.9,\n"));
   EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "xml"}, 2).err, "--format"));
-  EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "csv", "-o", "no/x.csv"}, 4).err, "cannot write no/x.csv"));
+  EXPECT_TRUE(
+      has(tune({"export", "db.yaml", "--format", "csv", "-o", "db.yaml/x.csv"}, 4).err, "cannot write db.yaml/x.csv"));
 }
 
 // The sizes that a rule was made from are exported with its configurations. The tree is not: no reader of it could tell

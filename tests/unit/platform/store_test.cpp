@@ -319,6 +319,13 @@ TEST_F(Files, AWriterFollowsNoLinkAndTakesOverWhatAKilledOneLeft) {
   EXPECT_FALSE(fs::exists(folder / "out.tune-tmp1"));
 }
 
+TEST_F(Files, AWriterMakesTheFolderOrSaysWhyItCannot) {
+  platform::write_file(folder / "new" / "one" / "out", "text");
+  EXPECT_EQ(platform::read_file(folder / "new" / "one" / "out"), "text");
+  const std::string why = complaint([&] { platform::write_file(folder / "new" / "one" / "out" / "none", "text"); });
+  EXPECT_NE(why.find("out/none: Not a directory"), std::string::npos) << why;
+}
+
 TEST_F(Files, OnlyRegularFilesAreReplaced) {
   fs::create_symlink("/dev/null", folder / "device");
   EXPECT_NE(complaint([&] { platform::write_file(folder / "device", "text"); }).find("it is a device"),
@@ -329,7 +336,7 @@ TEST_F(Files, OnlyRegularFilesAreReplaced) {
 TEST_F(StoreTest, WritesAFileAsAWholeOrNotAtAll) {
   platform::write_file(folder / "out", "text");
   EXPECT_EQ(platform::read_file(folder / "out"), "text");
-  EXPECT_THROW(platform::write_file(folder / "none" / "out", "text"), Error);
+  EXPECT_THROW(platform::write_file(folder / "out" / "none", "text"), Error);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
 }
 
