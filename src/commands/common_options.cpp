@@ -26,6 +26,13 @@ results::ResultsRules printed_results(const TerminalOptions& terminal) {
   return rules;
 }
 
+void must_not_be_input(const std::filesystem::path& output, std::span<const std::filesystem::path> inputs) {
+  std::error_code ignored;
+  for (const std::filesystem::path& input : inputs)
+    if (std::filesystem::equivalent(input, output, ignored))
+      throw Error(ExitCode::bad_input, output.string() + ": the output is also an input; choose another name");
+}
+
 platform::StorePlaces store_places(const StoreOptions& options) {
   platform::StorePlaces places;
   if (const std::filesystem::path cache = platform::cache_folder(); !cache.empty()) places.folder = cache / "store";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct TerminalOptions {
 bool wants_colors(const TerminalOptions& terminal, int descriptor);
 /// How results are printed on stdout.
 results::ResultsRules printed_results(const TerminalOptions& terminal);
+
+/// Throws Error(bad_input) if the file that a command is to write is one of those that it reads.
+void must_not_be_input(const std::filesystem::path& output, std::span<const std::filesystem::path> inputs);
 
 /// Where build artifacts lie.
 struct StoreOptions {

@@ -91,10 +91,8 @@ std::string text_of_list(const Shapes& shapes) {
 
 ExitCode list_shapes(const ListShapesOptions& options) {
   Shapes shapes;
+  if (options.output) must_not_be_input(*options.output, options.logs);
   for (const fs::path& log : options.logs) {
-    std::error_code ignored;
-    if (options.output && fs::equivalent(log, *options.output, ignored))
-      throw Error(ExitCode::bad_input, options.output->string() + ": the output is also an input; choose another -o");
     config::ShapeList list = config::read_shapes(log);
     print_warnings(list.warnings);
     add_shapes(std::move(list.shapes), shapes);

@@ -67,9 +67,7 @@ std::string to_csv(const recording::Recording& recording) {
 
 ExitCode convert(const ConvertOptions& options) {
   const Format format = format_of(options);
-  std::error_code ignored;
-  if (std::filesystem::equivalent(options.input, options.output, ignored))
-    throw Error(ExitCode::bad_input, options.output.string() + ": the output is also the input");
+  must_not_be_input(options.output, std::span(&options.input, 1));
   const recording::Recording recording = recording::read_printed_recording(options.input);
   for (const std::string& text : recording.damaged.texts(recording.file)) print_wrapped("note: " + text);
   std::string text;

@@ -46,17 +46,10 @@ void bind(cli::Command& command, DiffOptions& options) {
 
 constexpr std::size_t kShortList = 20;
 
-void must_not_be_inputs(const DiffOptions& options) {
-  for (const auto& output : {options.markdown, options.junit, options.json})
-    for (const fs::path& input : {options.before, options.now}) {
-      std::error_code ignored;
-      if (output && fs::equivalent(*output, input, ignored))
-        throw Error(ExitCode::bad_input, output->string() + ": the output is also an input");
-    }
-}
-
 ExitCode diff(const DiffOptions& options) {
-  must_not_be_inputs(options);
+  const fs::path inputs[] = {options.before, options.now};
+  for (const auto& output : {options.markdown, options.junit, options.json})
+    if (output) must_not_be_input(*output, inputs);
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
   rules.any_device = options.any_device;
@@ -66,7 +59,8 @@ ExitCode diff(const DiffOptions& options) {
   const RunComparison comparison = results::compare(before, now, rules);
   const int width = platform::terminal_columns(STDOUT_FILENO);
   platform::print(report::comparison_text(comparison, options.top.value_or(kShortList), width));
-  if (options.markdown) platform::write_file(*options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
+  if (options.markdown)
+    platform::write_file(*options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
   if (options.junit) platform::write_file(*options.junit, report::comparison_junit(comparison));
   if (options.json) platform::write_file(*options.json, recording::to_json(comparison));
   const Answer answer = is_slower(comparison);

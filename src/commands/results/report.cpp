@@ -92,15 +92,6 @@ std::vector<recording::Recording> read(const std::filesystem::path& run) {
   return recordings;
 }
 
-void must_not_be_input(const std::filesystem::path& output, const ReportOptions& options) {
-  std::error_code ignored;
-  for (const auto* inputs : {&options.runs, &options.yamls})
-    for (const std::filesystem::path& input : *inputs)
-      if (std::filesystem::equivalent(input, output, ignored))
-        throw Error(ExitCode::bad_input,
-                    output.string() + ": the output is also an input; give the page a name such as report.html");
-}
-
 page::PageRules page_rules(const std::filesystem::path& output, const std::vector<std::string>& data) {
   platform::Hash hash;
   for (const std::string& run : data) hash.add(run);
@@ -108,7 +99,8 @@ page::PageRules page_rules(const std::filesystem::path& output, const std::vecto
 }
 
 void write_page(const std::filesystem::path& output, const ReportOptions& options) {
-  must_not_be_input(output, options);
+  must_not_be_input(output, options.runs);
+  must_not_be_input(output, options.yamls);
   std::vector<std::string> data;
   for (const std::filesystem::path& run : options.runs)
     for (const recording::Recording& recording : read(run)) data.push_back(data_of(recording, options));

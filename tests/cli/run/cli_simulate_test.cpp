@@ -384,7 +384,7 @@ TEST_F(KernelTunerFiles, ConversionsKeepWhatIsRanked) {
 
 TEST_F(KernelTunerFiles, AConversionSaysWhatItCannotDo) {
   expect_refusal({"convert", "run.json", "out.txt"}, "out.txt: the format does not follow from the name");
-  expect_refusal({"convert", "run.json", "run.json"}, "run.json: the output is also the input");
+  expect_refusal({"convert", "run.json", "run.json"}, "run.json: the output is also an input; choose another name");
   expect_refusal({"convert", "run.json"}, "OUT");
   expect_refusal({"convert", "none.json", "out.csv"}, "none.json: cannot be read");
   expect_refusal({"convert", "run.json", "out.json", "--to", "xml"}, "xml");
