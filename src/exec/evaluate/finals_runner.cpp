@@ -456,20 +456,17 @@ void FinalsRunner::handle_next() {
   tick_(round_, active_count());
   const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
-  if (const auto* interrupted = std::get_if<platform::ProcessHost::Interrupted>(&*event))
-    throw Interrupted{interrupted->signal};
+  heed(*event);
   if (service_->handle(*event)) return;
-  const auto* line = std::get_if<platform::ProcessHost::Line>(&*event);
-  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&*event);
-  const platform::ProcessHost::Id id = line ? line->id : ended->id;
   std::vector<FinalsEntry*> entries;
   for (const auto& entry : entries_)
-    if (entry->active() && entry->active()->process->id() == id) entries.push_back(entry.get());
+    if (entry->active() && entry->active()->process->id() == process_of(*event)) entries.push_back(entry.get());
   if (entries.empty()) return;
   WorkerProcess& process = *entries.front()->active()->process;
-  if (line) process.handle(*line);
+  if (const auto* line = std::get_if<platform::ProcessHost::Line>(&*event)) process.handle(*line);
   if (process.loaded()) device_->note_opened();
-  if (!ended) return;
+  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&*event);
+  if (ended == nullptr) return;
   if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
   process.handle(*ended);
   const bool refused = process.no_device() && !process.loaded();
