@@ -8,76 +8,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/cluster/artifact_relay.h"
 #include "exec/cluster/cluster.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
 #include "exec/request/request_factory.h"
 
 namespace tune::exec {
-
-/// Which agent has which artifact, and the way of artifacts from one agent to another, through the driver.
-class ArtifactRelay {
- public:
-  using Number = Cluster::Number;
-
-  /// `cluster` must outlive this.
-  explicit ArtifactRelay(Cluster& cluster) : cluster_(&cluster) {}
-
-  /// The agent that has the artifact of a build; nullopt if none is known to.
-  std::optional<Number> holder(const std::string& key) const {
-    const auto found = built_.find(key);
-    return found == built_.end() || !found->second.done ? std::nullopt : std::optional(found->second.agent);
-  }
-
-  /// The agent that has it, or was the first to be told to build it.
-  std::optional<Number> builder(const std::string& key) const {
-    const auto found = built_.find(key);
-    return found == built_.end() ? std::nullopt : std::optional(found->second.agent);
-  }
-
-  void note_begun(const std::string& key, Number agent) {
-    if (!key.empty()) built_.try_emplace(key, Built{agent});
-  }
-
-  void note_built(const std::string& key, Number agent) {
-    if (!key.empty()) built_[key] = {agent, true};
-  }
-
-  /// An agent asks for it.
-  void ask(Number agent, const std::string& key) {
-    const auto from = holder(key);
-    if (!from || *from == agent) return cluster_->send(agent, wire::ArtifactFiles{key, {}});
-    std::vector<Number>& who = wanted_[key];
-    who.push_back(agent);
-    if (who.size() == 1) cluster_->send(*from, wire::ArtifactOrder{key});
-  }
-
-  /// It has come from an agent.
-  void pass_on(const wire::ArtifactFiles& files) {
-    const auto found = wanted_.find(files.key);
-    if (found == wanted_.end()) return;
-    for (const Number agent : found->second) cluster_->send(agent, files);
-    wanted_.erase(found);
-  }
-
-  /// Whoever waits for something is told that it does not come.
-  void lose(Number agent) {
-    std::erase_if(built_, [&](const auto& built) { return built.second.agent == agent; });
-    for (const auto& [key, who] : wanted_)
-      for (const Number one : who) cluster_->send(one, wire::ArtifactFiles{key, {}});
-    wanted_.clear();
-  }
-
- private:
-  struct Built {
-    Number agent;
-    bool done = false;
-  };
-
-  Cluster* cluster_;
-  std::unordered_map<std::string, Built> built_;
-  std::map<std::string, std::vector<Number>> wanted_;  ///< artifacts that are on their way, and for whom
-};
 
 /// Runs specs on the machines of a cluster: gives each to the agent that has least to do, or to the one that has built
 /// its artifact, and takes the results. What an agent had when it was lost goes to others.
