@@ -1,0 +1,59 @@
+#include "results/repeated_result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/values/escaped_text.h"
+
+namespace tune::results {
+namespace {
+
+std::string text_of(const Estimate& time) {
+  const std::string text = fmt::format("{:.6g} ms", time.seconds * 1e3);
+  const auto width = relative_width(time);
+  return width ? fmt::format("{} +-{:.2g} %", text, *width * 100) : text;
+}
+
+std::string verdict(const std::optional<Interval>& before, const std::optional<Interval>& now) {
+  if (!before || !now)
+    return fmt::format("whether that is more than noise is not known, because the {} was timed once",
+                       before ? "spec" : "spec of the file");
+  const bool overlap = before->low <= now->high && now->low <= before->high;
+  return overlap ? "the difference is within the noise of both" : "the difference is beyond the noise of both";
+}
+
+std::string differences(const config::RecordedResult& before, const config::BestResult& now, PowerState state) {
+  std::vector<std::string> texts;
+  const auto compare = [&](const char* what, const std::string& then, const std::string& today) {
+    if (!then.empty() && !today.empty() && then != today)
+      texts.push_back(fmt::format("{} {} instead of {}", what, line_with_escapes(then), line_with_escapes(today)));
+  };
+  compare("device", before.device, now.device.name);
+  compare("architecture", before.arch, now.device.arch);
+  compare("driver", before.driver, now.device.driver);
+  compare("compiler", before.compiler, now.compiler);
+  compare("power state", std::string(to_text(before.state)), std::string(to_text(state)));
+  if (!before.artifact_hash.empty() && before.artifact_hash != now.artifact_hash)
+    texts.emplace_back("the code that was built then is not that of now");
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+void note_repeated_result(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
+                          PowerState state, Notices& notes) {
+  notes.result_is_repeated(file, text_of(before.time), text_of(now.time), now.time.seconds / before.time.seconds,
+                           verdict(before.time.interval, now.time.interval));
+  if (const std::string others = differences(before, now, state); !others.empty())
+    notes.result_is_of_other_conditions(file, others);
+}
+
+void note_device_of_file(const std::string& file, const config::Source& source, const Device& now, Notices& notes) {
+  const config::Node* device = source.root.find("device");
+  const config::Node* name = device != nullptr ? device->find("name") : nullptr;
+  if (name == nullptr || !name->is_scalar() || name->text == now.name) return;
+  notes.result_is_of_other_conditions(
+      file, fmt::format("device {} instead of {}", line_with_escapes(name->text), line_with_escapes(now.name)));
+}
+
+}  // namespace tune::results
