@@ -117,14 +117,10 @@ class FinalsStage {
   exec::FinalsRules finals_rules(const Tuner& tuner) const {
     const auto begin = now();
     const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
-    exec::FinalsRules rules;
-    rules.seed = rules_.seed;
+    exec::FinalsRules rules{rules_.settings};
     rules.by_time = parts_.objective.by_time();
     if (is_sustained) rules.least_turn = kSustainedTurn;
-    rules.accuracy = rules_.accuracy;
-    rules.width = rules_.noise;
     if (rules_.alone && !rules.width) rules.width = kKnownWell;
-    rules.question = rules_.question;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
@@ -135,8 +131,7 @@ class FinalsStage {
       rules.last_end = *rules_.deadline;
       rules.end_is_asked_for = true;
     }
-    rules.together = rules_.one_of_several;
-    if (is_gpu(parts_.plan.backend) && !rules_.one_of_several)
+    if (is_gpu(parts_.plan.backend) && !rules.together)
       rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
     return rules;
   }
@@ -190,7 +185,7 @@ class FinalsStage {
     const Finals* before = recorded(id);
     if (before == nullptr) return false;
     Finals finals = *before;
-    finals.accuracy = rules_.accuracy;
+    finals.accuracy = rules_.settings.accuracy;
     for (Finalist& finalist : finals.finalists) {
       const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
       const auto found = std::ranges::find_if(contenders, same);
@@ -292,10 +287,11 @@ class FinalsStage {
     platform::Hash hash;
     if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
     for (const std::string& id : ids) hash.add(id);
-    for (const auto& limit : {rules_.budget, rules_.time_budget, rules_.noise})
+    const exec::FinalsSettings& settings = rules_.settings;
+    for (const auto& limit : {rules_.budget, rules_.time_budget, settings.width})
       hash.add(limit ? fmt::format("{}", *limit) : "-");
-    if (rules_.question) hash.add(fmt::format("{}", rules_.question->threshold));
-    if (rules_.accuracy != kAccuracy) hash.add(fmt::format("{}", rules_.accuracy));
+    if (settings.question) hash.add(fmt::format("{}", settings.question->threshold));
+    if (settings.accuracy != kAccuracy) hash.add(fmt::format("{}", settings.accuracy));
     return hash.hex();
   }
 

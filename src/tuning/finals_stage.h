@@ -23,21 +23,17 @@ inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
 
 /// Whether and how the finals of a tuning are held.
 struct FinalsStageRules {
+  exec::FinalsSettings settings;  ///< but for what the plan and the clock decide
   int finalists = 5;
-  std::uint64_t seed = 0;
   /// Whether recorded finals are held again because a contender failed there in this way, for the first time or
   /// repeatedly.
   std::function<bool(const Failure&, bool repeated)> again;
   bool one_process = false;           ///< the device admits one process at a time: no finals can be held
   bool hold = true;                   ///< --no-finals: false
-  bool one_of_several = false;        ///< tunings: on a GPU the finals are kept short
   bool alone = false;                 ///< a spec that nothing else meets is timed in rounds, too
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline;
-  double accuracy = kAccuracy;               ///< by what share of its time the winner may be slower than another
-  std::optional<double> noise;               ///< how well the winner's time is to be known
-  std::optional<exec::Question> question;    ///< what --baseline asks
   std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
 };
 

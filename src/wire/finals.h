@@ -1,8 +1,11 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "model/device.h"
 #include "model/statistics/entrant.h"
+#include "model/statistics/finals.h"
 #include "wire/messages.h"
 
 namespace tune::wire {
@@ -19,6 +22,29 @@ struct Contender {
   Entrant entrant;
   std::optional<Failure> failure = {};  ///< why it must not be started
   std::optional<Stored> stored = {};
+};
+
+/// Whether the winner is slower than a baseline by more than is allowed.
+struct Question {
+  std::string baseline;  ///< its label
+  double threshold = 0;  ///< a share of its time
+  bool operator==(const Question&) const = default;
+};
+
+/// How finals are held, on whichever machine.
+struct FinalsSettings {
+  std::uint64_t seed = 0;
+  int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
+  bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
+  bool by_time = true;            ///< contenders that are slower are eliminated
+  double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
+  std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
+  std::optional<Question> question;
+  bool together = false;  ///< on a GPU, specs share a process to the end, however few they are: one of several tunings
+  /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs
+  /// that are left while the finals' time lasts.
+  std::optional<PowerState> other_state;
+  bool operator==(const FinalsSettings&) const = default;
 };
 
 }  // namespace tune::wire

@@ -213,21 +213,21 @@ tuning::Work work_to_do(const TuneOptions& options, const Target& target, const 
 tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& target, bool one_process,
                                       report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
   tuning::FinalsStageRules rules = options.finals;
-  rules.seed = target.job.search.seed;
+  rules.settings.seed = target.job.search.seed;
   rules.again = [&options, retry_failed = target.job.retry_failed](const Failure& failure, bool repeated) {
     return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines);
   };
   rules.one_process = one_process;
-  rules.one_of_several = options.makes_several();
+  rules.settings.together = options.makes_several();
   rules.alone = repeats_result(options, target);
   rules.time_budget = target.job.search.time_budget;
   if (target.job.search.time_budget) rules.deadline = sweep_began + ticks(*target.job.search.time_budget);
-  rules.accuracy = options.demands.accuracy.value_or(kAccuracy);
-  rules.noise = options.demands.noise;
+  rules.settings.accuracy = options.demands.accuracy.value_or(kAccuracy);
+  rules.settings.width = options.demands.noise;
   if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
   if (target.job.baseline)
-    rules.question = exec::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
-                                    options.threshold.value_or(results::ComparisonRules().threshold)};
+    rules.settings.question = exec::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
+                                             options.threshold.value_or(results::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;
 }

@@ -179,21 +179,12 @@ class Agent : private RunObserver {
   void hold_finals(const wire::FinalsOrder& order) {
     if (!executor_) return;
     await_artifacts(order.built_elsewhere);
-    FinalsRules rules;
-    rules.seed = order.seed;
-    rules.launches = order.launches;
+    FinalsRules rules{order.settings};
     const auto in = [now = Clock::now()](double seconds) {
       return now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     };
     rules.end = in(order.seconds);
     rules.last_end = in(order.last_seconds);
-    rules.end_is_asked_for = order.end_is_asked_for;
-    rules.by_time = order.by_time;
-    rules.accuracy = order.accuracy;
-    rules.width = order.width;
-    if (!order.question.empty()) rules.question = Question{order.question, order.threshold};
-    rules.other_state = order.other_state;
-    rules.together = order.together;
     const auto finals = executor_->finals(order.contenders, rules);
     std::pair<int, std::size_t> told{-1, 0};
     const auto tick = [&](int round, std::size_t left) {

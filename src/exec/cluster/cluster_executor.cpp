@@ -76,18 +76,10 @@ class AgentFinals : public FinalsRun {
   }
 
   wire::FinalsOrder order_for(AgentPool::Number agent) const {
-    wire::FinalsOrder order{contenders_, {}, rules_.seed, rules_.launches};
+    wire::FinalsOrder order{contenders_, {}, rules_};
     const auto now = FinalsRules::Clock::now();
     order.seconds = std::chrono::duration<double>(rules_.end - now).count();
     order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
-    order.end_is_asked_for = rules_.end_is_asked_for;
-    order.by_time = rules_.by_time;
-    order.accuracy = rules_.accuracy;
-    order.width = rules_.width;
-    if (rules_.question) order.question = rules_.question->baseline;
-    if (rules_.question) order.threshold = rules_.question->threshold;
-    order.other_state = rules_.other_state;
-    order.together = rules_.together;
     for (const Contender& contender : contenders_) {
       if (!pool_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
         continue;

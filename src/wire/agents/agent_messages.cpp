@@ -78,10 +78,39 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Distrust, why)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StartedReport, ticket, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrialReport, ticket, trial)
 TUNE_JSON_FIELDS(ProbeOrder, TUNE_JSON_NEED, backend, devices)
-TUNE_JSON_FIELDS(FinalsOrder, TUNE_JSON_NEED, contenders, built_elsewhere, seed, launches, seconds, last_seconds,
-                 end_is_asked_for, by_time, accuracy, width, question, threshold, other_state, together)
 TUNE_JSON_FIELDS(ArtifactOrder, TUNE_JSON_NEED, key, spec)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UsageReport, stages, idle, sweep, devices, opening_at_once)
+
+static void fields_of_finals(auto& order, auto field) {
+  field("contenders", order.contenders);
+  field("built_elsewhere", order.built_elsewhere);
+  field("seconds", order.seconds);
+  field("last_seconds", order.last_seconds);
+  field("seed", order.settings.seed);
+  field("launches", order.settings.launches);
+  field("end_is_asked_for", order.settings.end_is_asked_for);
+  field("by_time", order.settings.by_time);
+  field("accuracy", order.settings.accuracy);
+  field("width", order.settings.width);
+  field("together", order.settings.together);
+  field("other_state", order.settings.other_state);
+}
+
+// Without a question its baseline is empty.
+static void to_json(json& j, const FinalsOrder& order) {
+  fields_of_finals(order, [&j](const char* key, const auto& value) { put(j, key, value); });
+  const Question question = order.settings.question.value_or(Question());
+  put(j, "question", question.baseline);
+  put(j, "threshold", question.threshold);
+}
+
+static void from_json(const json& j, FinalsOrder& order) {
+  fields_of_finals(order, [&j](const char* key, auto& value) { need(j, key, value); });
+  Question question;
+  need(j, "question", question.baseline);
+  need(j, "threshold", question.threshold);
+  if (!question.baseline.empty()) order.settings.question = question;
+}
 
 static void to_json(json& j, const Probed& probed) {
   j = {{"hello", json_of(probed.hello)}, {"devices", probed.devices}};

@@ -93,18 +93,9 @@ struct FinalsOrder {
   static constexpr const char* kName = "finals";
   std::vector<Contender> contenders;
   std::vector<std::string> built_elsewhere;  ///< keys of builds
-  std::uint64_t seed = 0;
-  int launches = 0;
+  FinalsSettings settings;
   double seconds = 0;       ///< that are left
   double last_seconds = 0;  ///< likewise, of the first rounds and while the question is open
-  bool end_is_asked_for = false;
-  bool by_time = true;
-  double accuracy = kAccuracy;
-  std::optional<double> width = {};
-  std::string question = {};  ///< the label of a baseline; empty: there is no question
-  double threshold = 0;       ///< of the question
-  std::optional<PowerState> other_state = {};
-  bool together = false;
 };
 /// Where did the time of this plan go? Answered by UsageReport.
 struct UsageOrder {

@@ -195,6 +195,22 @@ TEST(Records, OfFinalsSayByTheLabelWhoTookPart) {
   EXPECT_NE(record.find(R"("label":"")"), std::string::npos) << record;
 }
 
+// A setting that the order does not carry would be lost where agents hold the finals: a new one belongs into this list.
+TEST(Orders, OfFinalsCarryEverySetting) {
+  FinalsOrder order;
+  auto& [seed, launches, end_is_asked_for, by_time, accuracy, width, question, together, other_state] = order.settings;
+  const auto sent = [&] { return std::get<FinalsOrder>(decode_order(encode_order(order))).settings; };
+  EXPECT_EQ(sent(), FinalsSettings());
+  seed = 12;
+  launches = 5;
+  end_is_asked_for = together = true;
+  by_time = false;
+  accuracy = width.emplace(0.25);
+  question = {"vendor", 0.5};
+  other_state = PowerState::sustained;
+  EXPECT_EQ(sent(), order.settings);
+}
+
 TEST(Orders, OfFinalsSayWhatTheContendersAre) {
   using enum Entrant::Kind;
   const std::vector<Entrant> entrants = {{Spec{3, {}}},
@@ -203,13 +219,11 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
                                          {{}, vendor_first, "vendor 2"},
                                          {{}, vendor_fastest, "vendor 2 best"}};
   FinalsOrder order;
-  order.together = true;
   for (const Entrant& entrant : entrants) order.contenders.push_back({entrant});
   const std::string text = encode_order(order);
   EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no"})"),
             std::string::npos)
       << text;
-  EXPECT_TRUE(std::get<FinalsOrder>(decode_order(text)).together);
   const auto read = std::get<FinalsOrder>(decode_order(text)).contenders;
   ASSERT_EQ(read.size(), entrants.size());
   for (std::size_t i = 0; i < entrants.size(); ++i) {
