@@ -30,7 +30,7 @@ std::pair<std::string, platform::Processes::Ended> answer_of(const fs::path& wor
   command.environment = environment;
   const platform::Processes::Id id = processes.start(command);
   processes.close_stdin(id);
-  processes.set_deadline(id, std::chrono::duration_cast<platform::Processes::Clock::duration>(limit));
+  processes.set_deadline(id, platform::ticks(limit.count()));
   std::string answer;
   for (;;) {
     const auto event = processes.wait(std::nullopt);

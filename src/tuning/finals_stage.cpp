@@ -31,11 +31,6 @@ bool any_timed(const Finals& finals) {
   return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec() && finished(f); });
 }
 
-std::chrono::steady_clock::duration ticks(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(std::min(seconds, 1e9)));
-}
-
 /// The first algorithm is one of those that the library offers: it is the best of them where another, chosen in a short
 /// race, turns out to be no faster.
 void settle_vendor(Finals& finals) {
@@ -123,8 +118,9 @@ class FinalsStage {
     if (rules_.alone && !rules.width) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-    rules.end = begin + ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
-    rules.last_end = rules_.budget ? rules.end : begin + ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
+    rules.end = begin + platform::ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
+    rules.last_end =
+        rules_.budget ? rules.end : begin + platform::ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
     rules.end_is_asked_for = rules_.budget.has_value();
     if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
       rules.end = std::min(rules.end, *rules_.deadline);

@@ -8,6 +8,7 @@
 
 #include "commands/installation.h"
 #include "config/reader/device_file.h"
+#include "platform/process/process.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
 #include "results/comparison/comparison.h"
@@ -20,10 +21,6 @@ namespace tune::commands {
 namespace {
 
 constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
-
-std::chrono::steady_clock::duration ticks(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 }  // namespace
 
@@ -185,8 +182,8 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
 report::RunLimits limits_of(const TuneOptions& options, const Target& target, const tuning::TunerRules& rules,
                             std::int64_t count) {
   report::RunLimits limits;
-  if (rules.time_budget) limits.sweep = now() + ticks(*rules.time_budget);
-  if (target.job.search.time_budget) limits.run = now() + ticks(*target.job.search.time_budget);
+  if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
+  if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
   const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
   if (!options.finals.hold || (!several && !repeats_result(options, target))) return limits;
   limits.finals_seconds = options.finals.budget.value_or(tuning::kShortFinals);
@@ -221,7 +218,7 @@ tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& 
   rules.settings.together = options.makes_several();
   rules.alone = repeats_result(options, target);
   rules.time_budget = target.job.search.time_budget;
-  if (target.job.search.time_budget) rules.deadline = sweep_began + ticks(*target.job.search.time_budget);
+  if (target.job.search.time_budget) rules.deadline = sweep_began + platform::ticks(*target.job.search.time_budget);
   rules.settings.accuracy = options.demands.accuracy.value_or(kAccuracy);
   rules.settings.width = options.demands.noise;
   if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());

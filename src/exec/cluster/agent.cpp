@@ -180,11 +180,9 @@ class Agent : private RunObserver {
     if (!executor_) return;
     await_artifacts(order.built_elsewhere);
     FinalsRules rules{order.settings};
-    const auto in = [now = Clock::now()](double seconds) {
-      return now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    };
-    rules.end = in(order.seconds);
-    rules.last_end = in(order.last_seconds);
+    const auto now = Clock::now();
+    rules.end = now + platform::ticks(order.seconds);
+    rules.last_end = now + platform::ticks(order.last_seconds);
     const auto finals = executor_->finals(order.contenders, rules);
     std::pair<int, std::size_t> told{-1, 0};
     const auto tick = [&](int round, std::size_t left) {

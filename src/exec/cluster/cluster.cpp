@@ -39,10 +39,6 @@ bool same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
-Cluster::Clock::duration ticks(double seconds) {
-  return std::chrono::duration_cast<Cluster::Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e9)));
-}
-
 }  // namespace
 
 Cluster::Cluster(ClusterRules rules) : rules_(std::move(rules)) {}
@@ -85,7 +81,7 @@ void Cluster::start_agents() {
 }
 
 void Cluster::await_agents(int count) {
-  const auto end = Clock::now() + ticks(rules_.start_seconds);
+  const auto end = Clock::now() + platform::ticks(rules_.start_seconds);
   while (std::ssize(agents_) < count) {
     if (const auto event = wait(std::min(end, Clock::now() + kLook)))
       if (const auto* lost = std::get_if<Lost>(&*event))
@@ -102,7 +98,7 @@ void Cluster::await_agents(int count) {
 }
 
 Cluster::Clock::duration Cluster::idle_limit(double step_seconds) const {
-  return ticks(step_seconds + kMostSilences * rules_.silence_seconds);
+  return platform::ticks(step_seconds + kMostSilences * rules_.silence_seconds);
 }
 
 /// `3 agents: n1 (process 7), n2 (process 8), n3 (process 9)`

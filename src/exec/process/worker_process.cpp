@@ -20,10 +20,6 @@ const char* mode_of(const wire::Request& request) {
   return "measure";
 }
 
-platform::ProcessHost::Clock::duration ticks(std::chrono::duration<double> seconds) {
-  return std::chrono::duration_cast<platform::ProcessHost::Clock::duration>(seconds);
-}
-
 std::string seconds_text(std::chrono::duration<double> seconds) {
   std::string text = std::to_string(seconds.count());
   text.erase(text.find_last_not_of('0') + 1);
@@ -71,7 +67,7 @@ WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const std::filesy
   id_ = processes.start(command);
   platform::log(fmt::format("worker {} {}: started", id_, mode_of(request)));
   processes.send(id_, encode(request));
-  processes.set_deadline(id_, ticks(phase_ == Phase::starting ? deadlines.run : deadlines.build));
+  processes.set_deadline(id_, platform::ticks((phase_ == Phase::starting ? deadlines.run : deadlines.build).count()));
 }
 
 void WorkerProcess::send(wire::Command command) {
@@ -89,7 +85,7 @@ void WorkerProcess::send(wire::Command command) {
   }
   asked_ = processes_->now();
   processes_->send(id_, encode(command));
-  processes_->set_deadline(id_, ticks(deadlines_.run));
+  processes_->set_deadline(id_, platform::ticks(deadlines_.run.count()));
 }
 
 void WorkerProcess::send(const wire::ReferenceRequest& request) {
@@ -98,7 +94,7 @@ void WorkerProcess::send(const wire::ReferenceRequest& request) {
   phase_ = step->to;
   asked_ = processes_->now();
   processes_->send(id_, encode(wire::Request(request)));
-  processes_->set_deadline(id_, ticks(deadlines_.build));
+  processes_->set_deadline(id_, platform::ticks(deadlines_.build.count()));
 }
 
 void WorkerProcess::count(Stage stage) {

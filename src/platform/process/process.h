@@ -66,6 +66,13 @@ class TooLong : public Error {
   using Error::Error;
 };
 
+/// So many seconds as a time of the steady clock, which can count no more than some hundreds of years.
+inline std::chrono::steady_clock::duration ticks(double seconds) {
+  constexpr double kLongest = 1e9;
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+      std::chrono::duration<double>(seconds < kLongest ? seconds : kLongest));
+}
+
 /// Child processes and signals as one stream of events, for one thread, and the time in which they come. Each child has
 /// a stdin we can write lines to, a stdout read as lines, and a stderr that is captured. Tests have a host of their
 /// own.
