@@ -127,6 +127,12 @@ exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Wor
   return measure;
 }
 
+void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOptions& measure) {
+  if (pool == nullptr) pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines);
+  measure.pool = pool;
+  measure.keeps_processes = true;
+}
+
 std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job) {
   std::vector<std::string> words = {"tune"};
   const std::vector<std::string> given = job.given(options).words(cli::OptionText::Repeated::for_spec);

@@ -46,6 +46,9 @@ report::ProgressStyle progress_style(const TuneOptions& options, const Job& job,
 /// Throws Error(environment) if the backend's worker is not installed.
 exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
 
+/// Has the processes of several tunings rest there between them; null: there are none yet.
+void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOptions& measure);
+
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
 std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job);
 

@@ -134,11 +134,7 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
   measure.devices = devices;
   measure.share_processes = share_processes;
   measure.observer = &observer;
-  if (auto* pool = target.job.pool) {
-    if (*pool == nullptr) *pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines);
-    measure.pool = *pool;
-    measure.keeps_processes = true;
-  }
+  if (target.job.pool != nullptr) keep_processes_in(*target.job.pool, measure);
   return std::make_unique<exec::LocalExecutor>(requests, std::move(measure));
 }
 

@@ -118,9 +118,7 @@ exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::
   exec::MeasureOptions rules = measure_options(options, target.workers, target.plan().backend);
   if (!is_gpu(target.plan().backend)) return rules;
   rules.devices = exec::choose_devices(target.job.devices, target.hello());
-  if (!pool) pool = std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines);
-  rules.pool = pool;
-  rules.keeps_processes = true;
+  keep_processes_in(pool, rules);
   return rules;
 }
 
