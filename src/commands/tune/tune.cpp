@@ -139,9 +139,9 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
 }
 
 /// Tells a person what is to be done, and later how long it will take.
-void begin(EstimateNotice& estimate, const TuneOptions& options, const Target& target,
-           const std::optional<tuning::Grid>& grid, const recording::Journal& journal,
-           const exec::RequestFactory& requests, std::int64_t count) {
+void begin_estimate(EstimateNotice& estimate, const TuneOptions& options, const Target& target,
+                    const std::optional<tuning::Grid>& grid, const recording::Journal& journal,
+                    const exec::RequestFactory& requests, std::int64_t count) {
   const Job& job = target.job;
   if (job.quiet || job.silent || job.search.spec || job.estimated_tunings <= 0 || grid->uncounted || count <= 1) return;
   // Where there is one estimate for all sizes, there is no line for each.
@@ -194,7 +194,7 @@ void decide(const tuning::FinalsParts& parts, const TuneOptions& options, const 
   if (!outcome.finals) tuning::confirm_best(tuner, parts.measuring, target.objective);
 }
 
-/// What follows the files.
+/// What is printed and copied once the files are written.
 void finish(const TuneOptions& options, const Target& target, const results::Results& results,
             const results::TuningOutcome& outcome, tuning::Measuring& measuring, recording::Journal& journal) {
   if (outcome.comparison && !target.job.silent) print_comparison(*outcome.comparison);
@@ -205,9 +205,10 @@ void finish(const TuneOptions& options, const Target& target, const results::Res
   if (!target.job.quiet) print_usage(measuring.started(), target, outcome);
 }
 
-void fill(Tuned& tuned, const results::Results& results, const TuneOptions& options,
-          const exec::RequestFactory& requests, const recording::Journal& journal, const EstimateNotice& estimate,
-          tuning::Measuring& measuring) {
+/// What callers are told of it.
+void set_results(Tuned& tuned, const results::Results& results, const TuneOptions& options,
+                 const exec::RequestFactory& requests, const recording::Journal& journal,
+                 const EstimateNotice& estimate, const tuning::Measuring& measuring) {
   tuned.estimated = estimate.was_printed();
   tuned.started_workers = measuring.started() != nullptr;
   tuned.code = results.code();
@@ -271,13 +272,13 @@ Tuned tune(const TuneOptions& options, Target& target) {
   steps.keep = [&](const results::Results& found) { remember(found, options, target, requests, outcome, journal); };
 
   // Try, decide, say and write.
-  begin(estimate, options, target, grid, journal, requests, count);
+  begin_estimate(estimate, options, target, grid, journal, requests, count);
   const results::Results results =
       tuning::run_tuning({target.loaded, target.objective, machine.device, target.outputs, *strategy, tuner, progress,
                           exporter, &journal, target.started, job.silent},
                          steps, how_shown(options, target, requests), outcome);
   finish(options, target, results, outcome, measuring, journal);
-  fill(tuned, results, options, requests, journal, estimate, measuring);
+  set_results(tuned, results, options, requests, journal, estimate, measuring);
   return tuned;
 }
 
