@@ -70,14 +70,19 @@ struct BuildRules {
   CommandLine command;                         ///< of a program; empty: by its suffix
 };
 
-/// How a program is run and timed.
+/// How a program is run and timed. Messages to workers have these, too.
 struct ProgramRules {
-  CommandLine run;               ///< empty: by its suffix
+  CommandLine run;               ///< with placeholders {binary} {args} {file} {output}; empty: by its suffix
   Words prefix, suffix;          ///< what stands before and after `run`: a profiler, mpirun, further options
   CommandLine prepare, cleanup;  ///< before each timed run of a program, and after its last one
   /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
   /// it reports anything.
   std::optional<bool> whole = false;
+
+  /// Whether the program may report its time.
+  bool reads_result() const { return !whole.value_or(false); }
+  /// Whether the time is that of the whole command, if the program reports none.
+  bool times_whole() const { return whole.value_or(true); }
 };
 
 /// A figure computed from a measurement: `time` (s), `flops`, `bytes`, `energy` (J), the program's own columns,

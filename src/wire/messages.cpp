@@ -28,16 +28,14 @@ static void fields_of_build(auto& request, auto field) {
 
 static void fields_of_program(auto& run, auto field) {
   field("source", run.source);
-  field("command", run.command.words);
-  field("command_is_shell", run.command.is_shell);
-  field("prefix", run.prefix);
-  field("suffix", run.suffix);
   field("args", run.args);
   field("values", run.values);
-  field("prepare", run.prepare);
-  field("cleanup", run.cleanup);
-  field("reads_result", run.reads_result);
-  field("times_whole", run.times_whole);
+  field("command", run.rules.run.words);
+  field("command_is_shell", run.rules.run.is_shell);
+  field("prefix", run.rules.prefix);
+  field("suffix", run.rules.suffix);
+  field("prepare", run.rules.prepare);
+  field("cleanup", run.rules.cleanup);
 }
 
 static void fields_of_measure(auto& request, auto field) {
@@ -59,8 +57,20 @@ static auto taking(const json& j) {
 
 static void to_json(json& j, const BuildRequest& request) { fields_of_build(request, putting(j)); }
 static void from_json(const json& j, BuildRequest& request) { fields_of_build(request, taking(j)); }
-static void to_json(json& j, const ProgramRun& run) { fields_of_program(run, putting(j)); }
-static void from_json(const json& j, ProgramRun& run) { fields_of_program(run, taking(j)); }
+static void to_json(json& j, const ProgramRun& run) {
+  fields_of_program(run, putting(j));
+  put(j, "reads_result", run.rules.reads_result());
+  put(j, "times_whole", run.rules.times_whole());
+}
+
+static void from_json(const json& j, ProgramRun& run) {
+  fields_of_program(run, taking(j));
+  bool reads_result = run.rules.reads_result(), times_whole = run.rules.times_whole();
+  take(j, "reads_result", reads_result);
+  take(j, "times_whole", times_whole);
+  run.rules.whole = reads_result && times_whole ? std::nullopt : std::optional(times_whole);
+}
+
 static void to_json(json& j, const VendorRun& run) { j = {{"vendor", true}, {"vendor_best", run.best}}; }
 
 static void to_json(json& j, const MeasureRequest& request) {

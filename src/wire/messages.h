@@ -87,14 +87,10 @@ struct VendorRun {
 
 /// A run of a program.
 struct ProgramRun {
-  std::string source;            ///< absolute path: what {file} stands for
-  CommandLine command;           ///< with placeholders {binary} {args} {file} {output}; empty: by suffix
-  Words prefix, suffix;          ///< before and after the command
-  Words args;                    ///< what {args} stands for
-  Placeholders values;           ///< what the names of parameters stand for
-  CommandLine prepare, cleanup;  ///< empty: none
-  bool reads_result = true;      ///< the program may report its time
-  bool times_whole = false;      ///< if it does not, the time is that of the whole command
+  std::string source;   ///< absolute path: what {file} stands for
+  Words args;           ///< what {args} stands for
+  Placeholders values;  ///< what the names of parameters stand for
+  ProgramRules rules;
 };
 
 /// One spec to be checked and timed.

@@ -156,16 +156,16 @@ class ProgramBackend final : public WorkerBackend {
     run_ = *run;
     artifact_ = request.artifact;
     rules_ = request.measure;
-    auto& [words, is_shell] = run_.command;
+    auto& [words, is_shell] = run_.rules.run;
     if (words.empty()) {
-      run_.command = {default_run_command(run_.source, !artifact_.empty())};
+      run_.rules.run = {default_run_command(run_.source, !artifact_.empty())};
       if (words.front() == "{file}") require_executable(run_.source);
     }
-    if (is_shell && !run_.suffix.empty())
-      words.back() += " " + typed_line(run_.suffix);
+    if (is_shell && !run_.rules.suffix.empty())
+      words.back() += " " + typed_line(run_.rules.suffix);
     else
-      words.insert(words.end(), run_.suffix.begin(), run_.suffix.end());
-    if (run_.times_whole && !run_.reads_result) time_whole();
+      words.insert(words.end(), run_.rules.suffix.begin(), run_.rules.suffix.end());
+    if (run_.rules.times_whole() && !run_.rules.reads_result()) time_whole();
   }
 
   std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) override try {
@@ -182,7 +182,8 @@ class ProgramBackend final : public WorkerBackend {
     clean_up();
     return measured;
   } catch (const wire::Malformed& error) {
-    const char* advice = run_.times_whole ? "; --whole (whole: true) times the command, whatever it prints" : "";
+    const char* advice =
+        run_.rules.times_whole() ? "; --whole (whole: true) times the command, whatever it prints" : "";
     throw SpecFailure(Stage::measure, std::string(error.what()) + advice);
   }
 
@@ -209,18 +210,18 @@ class ProgramBackend final : public WorkerBackend {
   }
 
   Ran run_program(bool discards_output) const {
-    if (!run_.prepare.empty()) run_or_refuse(task_of(run_.prepare, "prepare"));
+    if (!run_.rules.prepare.empty()) run_or_refuse(task_of(run_.rules.prepare, "prepare"));
     const ScratchFolder folder;
     const fs::path result = folder.path() / "result";
-    Task task = task_of(run_.command, "the program");
-    task.prefix = run_.prefix;
+    Task task = task_of(run_.rules.run, "the program");
+    task.prefix = run_.rules.prefix;
     task.placeholders["args"] = run_.args;
     task.placeholders["output"] = {result.string()};
     task.is_artifact =
         !artifact_.empty() && task.prefix.empty() && !task.is_shell && task.command.front() == "{binary}";
     task.environment = {{"TUNE_RESULT", result.string()}};
     task.discards_output = discards_output;
-    task.awaits_all = run_.times_whole;
+    task.awaits_all = run_.rules.times_whole();
     task.keeps = may_be_result;
     platform::Finished finished = run_or_refuse(task);
     return {text_of(result), std::move(finished)};
@@ -250,7 +251,7 @@ class ProgramBackend final : public WorkerBackend {
     if (whole_) return whole_->measure(go);
     const Ran ran = run_program(false);
     const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-    if (!run_.times_whole) return reported(read_program_result(ran.result, said), go, report);
+    if (!run_.rules.times_whole()) return reported(read_program_result(ran.result, said), go, report);
     if (const auto result = find_program_result(ran.result, said)) return reported(*result, go, report);
     time_whole();
     whole_->add_first(use_of(ran));
@@ -264,7 +265,7 @@ class ProgramBackend final : public WorkerBackend {
 
   /// After a turn, because the next one may be another spec's. The failure of a run says more than that of the cleanup.
   void clean_up() const {
-    if (!run_.cleanup.empty()) run_or_refuse(task_of(run_.cleanup, "cleanup"));
+    if (!run_.rules.cleanup.empty()) run_or_refuse(task_of(run_.rules.cleanup, "cleanup"));
   }
 
   wire::ProgramRun run_;

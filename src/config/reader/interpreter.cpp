@@ -353,7 +353,7 @@ void Interpreter::read_rules() {
   for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
     if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
       diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
-  const bool times_whole = plan_.is_program() && plan_.program.whole.value_or(true);
+  const bool times_whole = plan_.is_program() && plan_.program.times_whole();
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
   if (options_.state) plan_.measure.state = *options_.state;

@@ -174,18 +174,9 @@ wire::KernelRun RequestFactory::kernel_run(const Spec& spec) const {
 }
 
 wire::ProgramRun RequestFactory::program_run(const Spec& spec) const {
-  const ProgramRules& rules = plan_->program;
-  wire::ProgramRun run{source_of(spec).file.string(),
-                       rules.run,
-                       rules.prefix,
-                       rules.suffix,
-                       arguments_of(*plan_, spec),
-                       values_in_commands(plan_->space, spec),
-                       rules.prepare,
-                       rules.cleanup,
-                       !rules.whole.value_or(false),
-                       rules.whole.value_or(true)};
-  if (uses(run.prefix, kSpecNumber)) run.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
+  wire::ProgramRun run{source_of(spec).file.string(), arguments_of(*plan_, spec),
+                       values_in_commands(plan_->space, spec), plan_->program};
+  if (uses(run.rules.prefix, kSpecNumber)) run.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
   return run;
 }
 

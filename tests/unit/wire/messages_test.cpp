@@ -82,12 +82,15 @@ TEST(Messages, SayWhatIsMeasured) {
   EXPECT_TRUE(vendor.vendor()->best);
 
   ProgramRun command;
-  command.command = {{"a.sh -v"}, true};
-  command.times_whole = true;
+  command.rules.run = {{"a.sh -v"}, true};
   const MeasureRequest program = request_for(command);
   ASSERT_NE(program.program(), nullptr);
-  EXPECT_EQ(program.program()->command.words, Words{"a.sh -v"});
-  EXPECT_TRUE(program.program()->command.is_shell && program.program()->times_whole);
+  EXPECT_EQ(program.program()->rules.run.words, Words{"a.sh -v"});
+  EXPECT_TRUE(program.program()->rules.run.is_shell);
+  for (const std::optional<bool> whole : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+    command.rules.whole = whole;
+    EXPECT_EQ(request_for(command).program()->rules.whole, whole);
+  }
 }
 
 TEST(Messages, OfAFailureCarryItsFacts) {

@@ -216,8 +216,8 @@ constexpr auto kShowsArguments = "for word in \"$@\"; do printf '<%s>' \"$word\"
 TEST_F(ProgramWorker, ArgumentsReachTheProgramVerbatim) {
   run_.args = kWeird;
   for (const bool shell : {false, true}) {
-    run_.command.words = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
-    run_.command.is_shell = shell;
+    run_.rules.run.words = shell ? Words{"{file} {args}"} : Words{"{file}", "{args}"};
+    run_.rules.run.is_shell = shell;
     testing::internal::CaptureStderr();
     run_script(kShowsArguments);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("<a b><it's><\"q\"><$HOME><`id`><\\><*><><{file}><a;exit 9>"),
@@ -237,7 +237,7 @@ TEST_F(ProgramWorker, DefinesReachTheBuildVerbatim) {
 
 TEST_F(ProgramWorker, ReadsTheFileOfTuneResultOrOfTheOutputPlaceholder) {
   EXPECT_EQ(run_script("echo '{\"time\": 2}' > \"$TUNE_RESULT\"; echo '{\"time\": 9}'").timing.median, 2);
-  run_.command.words = {"{file}", "-o", "{output}"};
+  run_.rules.run.words = {"{file}", "-o", "{output}"};
   EXPECT_EQ(run_script("printf 'name,met (ms),iters\\nx,1500,4\\n' > \"$2\"").timing.median, 1.5);
 }
 
@@ -264,8 +264,8 @@ TEST_F(ProgramWorker, ACrashIsNamedAndItsResultNotUsed) {
               "int main() { std::puts(\"{\\\"time\\\": 1}\"); std::fflush(stdout); std::raise(SIGSEGV); }\n"));
   constexpr auto kCrash = "the program was killed by signal 11 (segmentation fault)";
   EXPECT_EQ(refusal(Stage::measure, [&] { measure(); }), kCrash);
-  run_.command.words = {"{binary}; exit $?"};
-  run_.command.is_shell = true;
+  run_.rules.run.words = {"{binary}; exit $?"};
+  run_.rules.run.is_shell = true;
   EXPECT_EQ(refusal(Stage::measure, [&] { measure(); }), kCrash);
 }
 
