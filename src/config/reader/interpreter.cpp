@@ -15,6 +15,42 @@
 namespace tune::config {
 namespace {
 
+/// All keys. Those of a best YAML stand there in this order.
+constexpr FileKey kKeys[] = {
+    {.name = "name", .is_in_best = true},
+    {.name = "file", .is_in_best = true},
+    {.name = "kernel", .is_in_best = true},
+    {.name = "backend", .is_in_best = true},
+    {.name = "device_defaults", .is_in_best = true},
+    {.name = "problem", .is_in_best = true},
+    {.name = "params", .is_in_best = true},
+    {.name = "let", .is_in_best = true},
+    {.name = "default"},
+    {.name = "constraints", .may_use_names = true},
+    {.name = "rules", .may_use_names = true},
+    {.name = "prune_after_build", .may_use_names = true},
+    {.name = "launch", .is_in_best = true, .may_use_names = true},
+    {.name = "build", .is_in_best = true, .may_use_names = true},
+    {.name = "run", .is_in_best = true, .may_use_names = true, .is_of_programs = true},
+    {.name = "shell", .is_in_best = true, .is_of_programs = true},
+    {.name = "whole", .is_in_best = true, .is_of_programs = true},
+    {.name = "prepare", .is_in_best = true, .may_use_names = true, .is_of_programs = true},
+    {.name = "cleanup", .is_in_best = true, .may_use_names = true, .is_of_programs = true},
+    {.name = "measure", .is_in_best = true},
+    {.name = "objective", .is_in_best = true},
+    {.name = "metrics", .is_in_best = true, .may_use_names = true},
+    {.name = "baseline"},
+    {.name = "result"},
+    {.name = "device"},
+    {.name = "model"},
+};
+
+std::vector<std::string_view> names_of_keys() {
+  std::vector<std::string_view> names;
+  for (const FileKey& key : kKeys) names.push_back(key.name);
+  return names;
+}
+
 constexpr int kRunsBeforehand = 1;  // of a whole command: they bring its files into memory
 
 /// What is measured of every spec.
@@ -52,16 +88,13 @@ std::string owner_of(std::string_view name, const Plan& plan) {
 
 }  // namespace
 
+std::span<const FileKey> file_keys() { return kKeys; }
+
 Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics)
     : source_(source),
       options_(options),
       diagnostics_(diagnostics),
-      top_(source.root, "the tuning file",
-           {"name",     "file",        "kernel",  "backend",           "problem", "params",    "let",
-            "default",  "constraints", "rules",   "prune_after_build", "launch",  "build",     "run",
-            "shell",    "whole",       "prepare", "cleanup",           "measure", "objective", "metrics",
-            "baseline", "result",      "device",  "device_defaults",   "model"},
-           diagnostics),
+      top_(source.root, "the tuning file", names_of_keys(), diagnostics),
       scope_(diagnostics) {}
 
 Plan Interpreter::run() {
@@ -350,9 +383,9 @@ void Interpreter::read_rules() {
   if (is_mojo && plan_.program.run.empty()) plan_.program.run.words = {"{binary}", "{args}", "-o", "{output}"};
   read_surroundings(options_, plan_, diagnostics_);
   if (plan_.is_command()) plan_.file_as_written = shown_command(plan_.program.run);
-  for (const char* key : {"run", "shell", "whole", "prepare", "cleanup"})
-    if (const Node* node = top_.find(key); node != nullptr && !plan_.kernel.empty())
-      diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key));
+  for (const FileKey& key : kKeys)
+    if (const Node* node = key.is_of_programs ? top_.find(key.name) : nullptr; node != nullptr && !plan_.kernel.empty())
+      diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key.name));
   const bool times_whole = plan_.is_program() && plan_.program.times_whole();
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);

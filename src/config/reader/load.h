@@ -46,6 +46,15 @@ struct LoadOptions {
   std::function<std::optional<Device>(Backend)> limits;
 };
 
+/// A key at the top of a tuning file, in a row of kKeys in interpreter.cpp.
+struct FileKey {
+  std::string_view name;
+  bool is_in_best = false;      ///< the YAML of a best spec has it, too
+  bool may_use_names = false;   ///< its texts can say what a parameter does; those of `let` only where they are used
+  bool is_of_programs = false;  ///< kernels have no use for it
+};
+std::span<const FileKey> file_keys();
+
 /// A tuning file, or several joined, after the command line's changes: what write_best copies from.
 struct Source {
   std::filesystem::path folder;  ///< absolute; what relative paths in it are relative to

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <set>
@@ -17,10 +16,6 @@
 
 namespace tune::config {
 namespace {
-
-/// The sections whose texts can change what a spec does. `let` can as well, where its names are used.
-constexpr std::array<std::string_view, 9> kSections = {
-    "constraints", "rules", "launch", "build", "run", "prepare", "cleanup", "prune_after_build", "metrics"};
 
 /// How a name may stand in a text: as a word, or also before `_` in a word, as macros of pairs and texts do.
 enum class As { word, beginning };
@@ -84,8 +79,8 @@ bool is_composed_of(std::string_view name, const std::set<std::string, std::less
 class Uses {
  public:
   Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
-    for (const std::string_view section : kSections)
-      if (const Node* node = source.root.find(section)) collect(*node);
+    for (const FileKey& key : file_keys())
+      if (const Node* node = key.may_use_names ? source.root.find(key.name) : nullptr) collect(*node);
     for (const Words* around : {&plan.program.prefix, &plan.program.suffix})
       texts_.insert(texts_.end(), around->begin(), around->end());
     const Node* let = source.root.find("let");

@@ -21,14 +21,11 @@ class BestWriter {
       : source_(source), plan_(plan), result_(result), folder_(join(std::filesystem::absolute(folder), "")) {}
 
   std::string write() {
-    constexpr std::array<std::string_view, 18> kKeys = {
-        "name",  "file", "kernel", "backend", "device_defaults", "problem", "params",  "let",       "launch",
-        "build", "run",  "shell",  "whole",   "prepare",         "cleanup", "measure", "objective", "metrics"};
     Node best = make_mapping({});
     best.flow = false;
-    for (const std::string_view key : kKeys) {
-      if (std::optional<Node> node = section(key)) best.set(std::string(key), std::move(*node));
-    }
+    for (const FileKey& key : file_keys())
+      if (std::optional<Node> node = key.is_in_best ? section(key.name) : std::nullopt)
+        best.set(std::string(key.name), std::move(*node));
     best.set("result", result());
     best.set("device", device());
     return to_yaml(best);
