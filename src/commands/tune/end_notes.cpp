@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "commands/tune/settings.h"
-#include "results/repeated_result.h"
+#include "results/comparison/repeated_result.h"
 #include "tuning/tuning.h"
 
 namespace tune::commands {

@@ -1,4 +1,4 @@
-#include "results/repeated_result.h"
+#include "results/comparison/repeated_result.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
