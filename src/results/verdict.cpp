@@ -136,9 +136,14 @@ class WinnerVerdict {
 
   std::string name_of(const Spec& spec) const {
     const std::string settings = report::settings_text(spec, summary_->varying);
-    if (spec.mesh_idx < 0) return settings.empty() ? "its winner" : line_with_escapes(settings);  // of an earlier grid
     return settings.empty() ? fmt::format("spec {}", spec.mesh_idx)
                             : fmt::format("{} (spec {})", line_with_escapes(settings), spec.mesh_idx);
+  }
+
+  /// The winner of the earlier run, without its number, which is that of another grid.
+  std::string old_winner(const ComparedSpec& compared) const {
+    const std::string settings = report::settings_text(compared.old_spec, summary_->varying);
+    return settings.empty() ? "its winner" : line_with_escapes(settings);
   }
 
   std::string tried() const {
@@ -262,7 +267,7 @@ class WinnerVerdict {
     const std::string head = head_of(verdict, *summary_);
     if (verdict.compared) {
       add(head + compared_text(verdict));
-      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + name_of(verdict.compared->old_spec));
+      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());
