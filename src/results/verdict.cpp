@@ -240,6 +240,12 @@ class WinnerVerdict {
                        seconds_ * 1e3);
   }
 
+  /// Whether no more rounds can tell the two results apart, because only the new one was timed now.
+  bool compares_recorded_times() const {
+    return outcome_->comparison && is_slower(*outcome_->comparison) == Answer::open &&
+           !outcome_->comparison->shapes.front().best.front().paired;
+  }
+
   std::string same_command(const std::string& option) const {
     const bool has_command = std::ranges::find(summary_->command, "--") != summary_->command.end();
     return "the same command with " + option + (has_command ? " before its --" : "");
@@ -248,6 +254,7 @@ class WinnerVerdict {
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
+    if (compares_recorded_times()) return report::how_to_compare_again();
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
       return same_command("--fresh") + ", on a quieter machine";

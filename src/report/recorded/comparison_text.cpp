@@ -104,6 +104,12 @@ std::string verdict_of(const RunComparison& comparison) {
   return verdict + unjudged(comparison);
 }
 
+/// What to do if the question is open; empty where it is answered, or where nothing can be compared.
+std::string next_text(const RunComparison& comparison) {
+  const bool is_open = !comparison.shapes.empty() && is_slower(comparison) == Answer::open;
+  return is_open ? "next: " + how_to_compare_again() : "";
+}
+
 std::string run_text(const ComparedRun& run) {
   std::string text = run.file;
   if (!run.kernel.empty()) text += fmt::format(": {}", run.kernel);
@@ -246,6 +252,7 @@ std::string comparison_text(const RunComparison& comparison, std::size_t top, in
   }
   for (const std::string& warning : comparison.warnings) page.prose("warning: " + warning);
   page.prose(verdict_of(comparison));
+  if (const std::string next = next_text(comparison); !next.empty()) page.prose(next);
   return page.text();
 }
 
@@ -253,6 +260,7 @@ std::string comparison_markdown(const RunComparison& comparison, std::size_t top
   std::string text = fmt::format("### {}\n\nold: {}\nnew: {}\n", markdown(verdict_of(comparison)),
                                  markdown(run_text(comparison.before)) + "  ", markdown(run_text(comparison.now)));
   for (const std::string& warning : comparison.warnings) text += "\n> warning: " + markdown(warning) + "\n";
+  if (const std::string next = next_text(comparison); !next.empty()) text += "\n" + markdown(next) + "\n";
   for (const ComparedShape& shape : comparison.shapes) {
     if (!shape.problem.empty()) text += fmt::format("\n#### {}\n", markdown(shape.problem));
     const auto [rows, hidden] = shown_rows(shape, top);

@@ -113,6 +113,8 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   compare(1.2, Interval{1.19, 1.21}, Change::slower);
   outcome_.comparison->shapes[0].best[0].paired = false;
   EXPECT_EQ(line(0), "FAIL: new/recorded = 1.200 (1.190..1.210), allowed 1.03: slower");
+  outcome_.comparison->shapes[0].best[0].change = Change::open;
+  EXPECT_TRUE(verdict().lines.back().starts_with("  next: measure old and new again, "));
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
