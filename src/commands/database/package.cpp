@@ -185,12 +185,12 @@ class Packer {
     std::set<std::string> binaries;
     for (const package::Entry& entry : package.entries) binaries.insert(package.variants[entry.variant].artifact);
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
+    const std::string build = typed_line({(options_->output / "build").lexically_normal().string()});
     return fmt::format(
         "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {6} && "
         "cmake --build {6} && {6}/selftest\n",
         folder, package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
-        binaries.size() == 1 ? "binary" : "binaries", package.device,
-        typed_line({("build" / folder_.filename()).string()}));
+        binaries.size() == 1 ? "binary" : "binaries", package.device, build);
   }
 
   const PackageOptions* options_;

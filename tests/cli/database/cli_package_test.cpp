@@ -106,6 +106,16 @@ TEST_F(Package, ABestYamlIsItsOwnTuningFile) {
                   "--yaml FILE"));
 }
 
+TEST_F(Package, SaysHowToTestEachOfTwoOfOneName) {
+  make_database();
+  for (const char* folder : {"one/k", "other/k"}) {
+    const std::string said = tune({"package", "best4.yaml", "-o", folder}).out;
+    const auto command = said.find("  cmake -S ");
+    ASSERT_NE(command, said.npos) << said;
+    EXPECT_TRUE(has(shell("{ " + said.substr(command, said.find(" && ", command) - command) + "; } 2>&1"), "code 0"));
+  }
+}
+
 TEST_F(Package, RefusesWhatIsNoLongerWhatWasTimed) {
   make_database();
   pack("rows");
