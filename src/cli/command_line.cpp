@@ -80,9 +80,23 @@ void refuse_former_command(const CommandText& tune, const std::vector<std::strin
                 "strategies, see tests/bench/README.md there");
 }
 
+/// The line that tunes the command at `command` in the words that a user typed, with all the others of them.
+std::string with_dashes(const std::vector<std::string>& typed, std::vector<std::string>::const_iterator command) {
+  const auto options = std::ranges::subrange(typed.begin() + 1, command);
+  tune::Words line = {"tune"};
+  if (std::ranges::find(options, "--tune") == options.end()) line.emplace_back("--tune");
+  line.insert(line.end(), options.begin(), options.end());
+  const bool has_parameter = std::ranges::any_of(options, [](const auto& word) { return word.starts_with("--param"); });
+  if (!has_parameter) line.insert(line.end(), {"--param", "NAME:[1,2]"});
+  line.emplace_back(kDashes);
+  line.insert(line.end(), command, std::find(command, typed.end(), kDashes));
+  return typed_line(line);
+}
+
 /// Refuses a command that stands where a tuning file should, as in `tune xz -3`. Throws Error(bad_input), with the line
-/// that tunes it.
-void refuse_command_without_dashes(const CommandText& tune, const std::vector<std::string>& words) {
+/// that tunes it. `words` are those that were typed, in our spelling.
+void refuse_command_without_dashes(const CommandText& tune, const std::vector<std::string>& words,
+                                   const std::vector<std::string>& typed) {
   const auto begin = words.begin() + first_argument(tune, words);
   if (begin == words.end() || is_file(*begin)) return;
   if (std::ranges::find(tune.commands, *begin, &CommandText::name) != tune.commands.end()) return;
@@ -91,11 +105,21 @@ void refuse_command_without_dashes(const CommandText& tune, const std::vector<st
   } catch (const platform::NoProgram&) {
     return;
   }
-  const auto end = std::find(begin, words.end(), "--");
   throw Error(ExitCode::bad_input,
-              fmt::format("{0} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
-                          "each value to tune:\n\ttune --tune --param NAME:[1,2] -- {1}",
-                          *begin, typed_line(tune::Words(begin, end))));
+              fmt::format("{} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
+                          "each value to tune:\n\t{}",
+                          *begin, with_dashes(typed, std::find(typed.begin() + 1, typed.end(), *begin))));
+}
+
+/// Throws Error(bad_input) for a word such as `pakage`, where no file of this name is there.
+void refuse_misspelled_command(const CommandText& tune, const std::vector<std::string>& words) {
+  const auto word = words.begin() + first_argument(tune, words);
+  if (word == words.end() || is_file(*word)) return;
+  std::vector<std::string> names;
+  for (const CommandText& command : tune.commands) names.push_back(command.name);
+  if (std::ranges::find(names, *word) != names.end()) return;
+  if (const std::string nearest = did_you_mean(*word, names); !nearest.empty())
+    throw Error(ExitCode::bad_input, fmt::format("{} is no command of tune{}", *word, nearest));
 }
 
 /// `--top needs a value: N` for `--top: 1 required N missing`
@@ -130,7 +154,7 @@ class CommandLine {
   }
 
   std::optional<Action> read(int argc, const char* const* argv) {
-    if (!parse(in_our_spelling(argc, argv))) return std::nullopt;
+    if (!parse(in_our_spelling(argc, argv), {argv, argv + argc})) return std::nullopt;
     Entry& called = this->called();
     const std::vector<std::string> behind = words_behind_dashes(argc, argv);
     if (!behind.empty() && !called.text->tunes)
@@ -202,8 +226,8 @@ class CommandLine {
     return named == entries_.end() ? entries_.front() : *named;
   }
 
-  // Returns false if it printed what was asked for.
-  bool parse(const std::vector<std::string>& words) {
+  // Returns false if it printed what was asked for. `words` are those that were typed, in our spelling.
+  bool parse(const std::vector<std::string>& words, const std::vector<std::string>& typed) {
     refuse_former_command(*text_, words);
     const std::vector<const char*> before = words_before_dashes(words);
     try {
@@ -212,28 +236,45 @@ class CommandLine {
       platform::print(help_or_version(asked));
       return false;
     } catch (const CLI::ParseError& error) {
-      refuse_command_without_dashes(*text_, words);
-      throw Error(ExitCode::bad_input, text_of(error) + advice());
+      refuse_command_without_dashes(*text_, words, typed);
+      refuse_misspelled_command(*text_, words);
+      const std::string unknown = unknown_option();
+      throw Error(
+          ExitCode::bad_input,
+          (unknown.empty() ? text_of(error) : "The following argument was not expected: " + unknown) + advice(unknown));
     }
     for (const Entry& entry : entries_) entry.command.refuse_unlikely_paths();
-    refuse_command_without_dashes(*text_, words);
+    refuse_command_without_dashes(*text_, words, typed);
+    refuse_misspelled_command(*text_, words);
     return true;
   }
 
-  /// `, did you mean '--tune'?` for the first word that is no option, or where help is.
-  std::string advice() {
+  /// The first word that is meant as an option and is none; empty: all are known.
+  std::string unknown_option() {
+    const std::vector<std::string> unknown = app_.remaining(true);
+    const auto found = std::ranges::find_if(unknown, [](const std::string& word) { return word.starts_with('-'); });
+    return found == unknown.end() ? "" : *found;
+  }
+
+  /// `, did you mean '--tune'?` for an option that is none, or where help is.
+  std::string advice(const std::string& unknown) {
     const Entry& entry = called();
-    std::vector<std::string> known;
+    const bool is_tune = &entry == &entries_.front();
+    if (is_tune && unknown == "--continue")
+      return "; the same command continues where the last run stopped, without an option";
+    std::vector<std::string> known;  // without dashes, which would make all options alike
     for (const OptionText& option : entry.text->options)
       for (const std::string& name : option.names)
-        if (name.starts_with(kDashes)) known.push_back(name);
-    const std::vector<std::string> unknown = app_.remaining(true);
-    if (!unknown.empty() && unknown.front() == "--continue" && &entry == &entries_.front())
-      return "; the same command continues where the last run stopped, without an option";
-    const std::string nearest =
-        unknown.empty() ? "" : did_you_mean(unknown.front().substr(0, unknown.front().find('=')), known);
-    const std::string name = &entry == &entries_.front() ? "" : entry.text->name + " ";
-    return nearest.empty() ? "; see tune " + name + "--help" : nearest;
+        if (name.starts_with(kDashes)) known.push_back(name.substr(kDashes.size()));
+    const std::size_t first = std::min(unknown.find_first_not_of('-'), unknown.size());
+    const std::string word = unknown.substr(first, unknown.find('=') - first);
+    std::string nearest = nearest_name(word, known);
+    if (nearest.empty() && !word.empty()) {
+      const auto longer = std::ranges::find_if(known, [&](const std::string& each) { return each.starts_with(word); });
+      if (longer != known.end()) nearest = *longer;
+    }
+    const std::string name = is_tune ? "" : entry.text->name + " ";
+    return nearest.empty() ? "; see tune " + name + "--help" : fmt::format(", did you mean '--{}'?", nearest);
   }
 
   CLI::App app_;
