@@ -224,8 +224,9 @@ Recording parse_recording(std::string_view text, const std::string& file) {
 std::filesystem::path run_file(const std::filesystem::path& named) {
   std::error_code ignored;
   const std::filesystem::path journal = named.string() + ".jsonl";
-  const bool is_prefix = !std::filesystem::is_regular_file(named, ignored);
-  return is_prefix && std::filesystem::is_regular_file(journal, ignored) ? journal : named;
+  if (std::filesystem::is_regular_file(named, ignored)) return named;
+  const bool is_name = named.has_filename() && !named.has_extension() && !std::filesystem::exists(named, ignored);
+  return is_name || std::filesystem::is_regular_file(journal, ignored) ? journal : named;
 }
 
 Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }

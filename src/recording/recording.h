@@ -63,7 +63,8 @@ struct Recording {
   std::optional<JournalRun> run = {};  ///< of read_run
 };
 
-/// The file of a run that is named by it or by its PREFIX: `best` means `best.jsonl` if only that is a file.
+/// The file of a run that is named by it or by its PREFIX: `best` means `best.jsonl` unless something of that
+/// name is there and no `best.jsonl`.
 std::filesystem::path run_file(const std::filesystem::path& named);
 
 /// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4

@@ -47,7 +47,10 @@ std::string kind_of(mode_t mode) {
 
 std::string why_not_opened(const fs::path& path, int error) {
   const std::string suffix = path.extension().string();
-  const fs::path nearest = error == ENOENT ? nearest_file(path, std::array<std::string_view, 1>{suffix}) : fs::path();
+  fs::path nearest;
+  if (error == ENOENT) nearest = nearest_file(path, std::array<std::string_view, 1>{suffix});
+  if (error == ENOENT && nearest.empty() && suffix.empty())  // the PREFIX of a run's --output
+    nearest = nearest_file(path, std::array<std::string_view, 1>{".yaml"});
   return std::strerror(error) + (nearest.empty() ? "" : ", did you mean '" + nearest.string() + "'?");
 }
 

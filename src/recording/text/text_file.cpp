@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -119,7 +118,7 @@ std::string read_text(const fs::path& path) {
   if (const std::string kind = platform::kind_of_file(path); !kind.empty())
     fail("it is " + kind + "; give a regular file");
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(std::strerror(errno));
+  if (!stream) return platform::read_file(path);  // which says why it cannot be read
   try {
     const Packing packing = packing_of(stream);
     if (packing == Packing::gzip) return read_gzip(path);

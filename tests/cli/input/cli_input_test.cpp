@@ -55,7 +55,12 @@ TEST_F(Input, AMissingFileIsRefused) {
   refuses({"package", "best/softmx.yaml", "-o", "out"},
           "tune: error: best/softmx.yaml: cannot be read: No such file or directory, did you mean "
           "'best/softmax.yaml'?\n");
+  refuses({"package", "best/softmax", "-o", "out"},
+          "tune: error: best/softmax: cannot be read: No such file or directory, did you mean 'best/softmax.yaml'?\n");
   sandbox_.write("best/softmax.jsonl", "");
+  refuses({"diff", "best/softmx", "best/softmax.yaml"},
+          "tune: error: best/softmx.jsonl: cannot be read: No such file or directory, did you mean "
+          "'best/softmax.jsonl'?\n");
   refuses({"show", "best/softmx"}, "tune: error: there is no run best/softmx, did you mean 'best/softmax.jsonl'?\n");
 }
 
@@ -226,6 +231,10 @@ TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
 TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "--tun"},
           "tune: error: The following argument was not expected: --tun, did you mean '--tune'?\n");
+  refuses({"package", "best.yaml", "--out", "folder"},
+          "tune: error: The following argument was not expected: --out, did you mean '--output'?\n");
+  refuses({"bench.yaml", "--size", "m=4"},
+          "tune: error: The following argument was not expected: --size; see tune --help\n");
   refuses({"bench.yaml", "--strategy", "genetics"},
           "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
   refuses({"bench.yaml", "--strategy", "random", "--dry-run"},
