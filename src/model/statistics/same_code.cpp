@@ -21,18 +21,21 @@ std::string without(const Spec& spec, const std::string& parameter) {
 
 bool is_idle(std::span<const Trial> trials, const std::string& parameter) {
   struct Kin {
-    std::string code;
+    std::set<std::string> codes;  ///< of a spec that failed: an empty one
     std::set<std::string> values;
   };
   std::map<std::string, Kin> kins;
-  bool compared = false;
   for (const Trial& trial : trials) {
     const Value* value = trial.spec.find(parameter);
-    if (value == nullptr || code_of(trial).empty()) continue;
-    Kin& kin = kins.try_emplace(without(trial.spec, parameter), Kin{code_of(trial), {}}).first->second;
-    if (kin.code != code_of(trial)) return false;
+    if (value == nullptr || (code_of(trial).empty() && trial.failure() == nullptr)) continue;
+    Kin& kin = kins[without(trial.spec, parameter)];
+    kin.codes.insert(code_of(trial));
     kin.values.insert(to_text(*value));
-    compared = compared || kin.values.size() > 1;
+  }
+  bool compared = false;
+  for (const auto& [others, kin] : kins) {
+    if (kin.codes.size() > 1) return false;
+    compared = compared || (kin.values.size() > 1 && !kin.codes.contains(""));
   }
   return compared;
 }

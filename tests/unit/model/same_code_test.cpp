@@ -44,6 +44,15 @@ TEST(IdleParameters, AreThoseThatNeverChangedTheCode) {
   EXPECT_EQ(idle_parameters(trials), Names{});
 }
 
+TEST(IdleParameters, AreNoneThatDecideWhetherASpecWorks) {
+  std::vector<Trial> trials = {built(0, 1, 1, "a"), built(1, 1, 2, "a"), built(2, 1, 3, "")};
+  EXPECT_EQ(idle_parameters(trials), Names{"Y"}) << "the code of one is not known";
+  trials[2].outcome = Failure{};
+  EXPECT_EQ(idle_parameters(trials), Names{}) << "it may well be another";
+  for (Trial& trial : trials) trial.outcome = Failure{};
+  EXPECT_EQ(idle_parameters(trials), Names{});
+}
+
 TEST(IdleParameters, AreNoneOfWhichNothingCanBeSaid) {
   EXPECT_EQ(idle_parameters(std::vector<Trial>{built(0, 1, 1, "a"), built(3, 2, 2, "a")}), Names{});
   EXPECT_EQ(idle_parameters(std::vector<Trial>{built(0, 1, 1, "a")}), Names{});
