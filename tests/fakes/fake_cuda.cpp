@@ -378,6 +378,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr) { return CUDA_ERROR_NOT_SUPPORTED; }
 // Packages use these, on real devices; hip_on_cuda cannot be loaded without them.
 CUresult cuMemAllocAsync(CUdeviceptr*, std::size_t, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuMemFreeAsync(CUdeviceptr, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
+CUresult cuMemcpyDtoDAsync(CUdeviceptr, CUdeviceptr, std::size_t, CUstream) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuMemsetD8(CUdeviceptr, unsigned char, std::size_t) { return CUDA_ERROR_NOT_SUPPORTED; }
 CUresult cuMemsetD2D8Async(CUdeviceptr, std::size_t, unsigned char, std::size_t, std::size_t, CUstream) {
   return CUDA_ERROR_NOT_SUPPORTED;

@@ -230,6 +230,9 @@ hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, std::size_t bytes) {
 hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned) {
   return status(cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_DEVICEMAP));
 }
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, std::size_t bytes, hipStream_t stream) {
+  return status(cuMemcpyDtoDAsync(number(to), number(from), bytes, stream_of(stream)));
+}
 hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, std::size_t bytes) {
   return status(cuMemcpyDtoD(number(to), number(from), bytes));
 }

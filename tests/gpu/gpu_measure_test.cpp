@@ -115,6 +115,30 @@ TEST_F(GpuMeasure, LaunchesOfALoadFindNoResultOfTheOneBefore) {
   EXPECT_NE(last_.out.find("  burst ms  "), std::string::npos) << last_.out;
 }
 
+// What earlier launches wrote must not be in the caches, or a kernel that writes much would seem slower than it was.
+TEST_F(GpuMeasure, ThePackageOfAKernelThatWritesMuchIsAsFastAsItWas) {
+  sandbox_.write("copy.cu", R"(
+extern "C" __global__ void copy(const float4* from, float4* to) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  to[i] = from[i];
+}
+)");
+  sandbox_.write("copy.yaml",
+                 "{name: copy, file: copy.cu, kernel: copy, launch: {grid: [16384], block: [256], args: [from, to]},\n"
+                 "params: {SAME: [0]}, problem: {custom: {sizes: {pieces: 4194304}, reference: {spec: {SAME: 0}},\n"
+                 "buffers: [{name: from, type: f32, count: 4*pieces, init: uniform, role: in},\n"
+                 "{name: to, type: f32, count: 4*pieces, role: out}]}}}\n");
+  const Result tuned = sandbox_.tune({"copy.yaml", "--tune", "--output", "best"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+  const Result packed = sandbox_.tune({"package", "best.yaml", "-o", "pack"});
+  ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
+  const int status = std::system(("cd '" + sandbox_.folder().string() +
+                                  "' && { cmake -S pack -B pack/build && cmake --build pack/build; } > log 2>&1 && "
+                                  "pack/build/bench > said 2>&1")
+                                     .c_str());
+  EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
+}
+
 TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {
   const auto trials =
       tune("params: {REPEATS: [1, 2], ADD: 1}, metrics: {joules: {expr: energy, minimize: true}}", {"--tune"}, 1);
