@@ -51,6 +51,7 @@ class Init {
     const fs::path folder = yaml.parent_path().empty() ? fs::path(".") : yaml.parent_path();
     const std::string file = fs::proximate(options_->source, folder).string();
     const Draft draft = draft_tuning_file(source, kernel, {kernel.name, file, is_gpu(backend_)});
+    if (draft.parameters == 0) explain_no_parameter(source);
     platform::write_file(yaml, draft.yaml);
     describe(source, kernel, draft, yaml);
     return try_out(yaml);
@@ -105,6 +106,14 @@ class Init {
                             options_->source.string(), kernel.line, kernel.name));
   }
 
+  [[noreturn]] void explain_no_parameter(const KernelSource& source) const {
+    fail("there is no macro in it that a build could define, so there is nothing to choose from; " +
+         (source.fixed_numbers.empty()
+              ? "write a name such as TILE where a number stands today"
+              : fmt::format("candidates, once their definitions are removed or stand behind #ifndef: {}",
+                            fmt::join(source.fixed_numbers, ", "))));
+  }
+
   void describe(const KernelSource& source, const Kernel& kernel, const Draft& draft, const fs::path& yaml) const {
     std::vector<std::string> arguments;
     for (const KernelArgument& argument : kernel.arguments) arguments.push_back(argument.name);
@@ -116,14 +125,6 @@ class Init {
                                            : fmt::format("{} (in the source {})", macro.name, macro.value));
     if (!macros.empty())
       text += fmt::format("{}: parameters by macros: {}\n", options_->source.string(), fmt::join(macros, ", "));
-    if (draft.parameters == 0) {
-      text += fmt::format("note: {} has no macro that a build could define, so there is nothing to choose from yet; ",
-                          options_->source.string());
-      text += source.fixed_numbers.empty()
-                  ? "use a name such as TILE where a number stands today, and add TILE: [8, 16, 32] to params\n"
-                  : fmt::format("candidates, once their definitions are removed or stand behind #ifndef: {}\n",
-                                fmt::join(source.fixed_numbers, ", "));
-    }
     if (source.line_of_host_code > 0 && is_gpu(backend_))
       text += fmt::format(
           "note: {}:{}: this is host code, which the compiler of kernels does not accept; put it into "

@@ -118,14 +118,17 @@ TEST_F(Init, SaysWhatASourceLacks) {
   EXPECT_NE(sandbox_.tune({"init", "none.cu"}).err.find("tune: error: none.cu: "), std::string::npos);
 }
 
-TEST_F(Init, SaysWhatCouldBecomeAParameter) {
-  sandbox_.write("k.cpp",
-                 "#define TILE 16\nextern \"C\" void k(float* x, int n) {\n"
-                 "  for (int i = 0; i < n; i += TILE) x[i] = 1;\n}\n");
-  const Result result = sandbox_.tune({"init", "k.cpp"});
-  EXPECT_TRUE(has(result.out,
-                  "note: k.cpp has no macro that a build could define, so there is nothing to choose from yet; "
-                  "candidates, once their definitions are removed or stand behind #ifndef: TILE (line 1)\n"));
+TEST_F(Init, WritesNoFileWithoutParametersAndSaysWhatCouldBecomeOne) {
+  const auto kernel = [](const std::string& step) {
+    return "extern \"C\" void k(float* x, int n) {\n  for (int i = 0; i < n; i += " + step + ") x[i] = 1;\n}\n";
+  };
+  const std::string complaint =
+      "tune: error: k.cpp: there is no macro in it that a build could define, so there is nothing to choose from; ";
+  EXPECT_EQ(refusal("k.cpp", "#define TILE 16\n" + kernel("TILE")),
+            complaint + "candidates, once their definitions are removed or stand behind #ifndef: TILE (line 1)\n");
+  EXPECT_EQ(refusal("k.cpp", kernel("16")), complaint + "write a name such as TILE where a number stands today\n");
+  sandbox_.write("k.cpp", kernel("TILE"));
+  EXPECT_EQ(sandbox_.tune({"init", "k.cpp"}).code, 0) << "what was refused before left no file";
 }
 
 }  // namespace
