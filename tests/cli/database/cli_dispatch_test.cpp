@@ -155,6 +155,11 @@ TEST_F(Dispatch, ThePageBeginsWithAProgramOfTwentyLines) {
   EXPECT_FALSE(has(program + sandbox_.read(TUNE_SOURCE_DIR "/demo/dispatch/timing.h"), "cuLaunch"));
 }
 
+TEST_F(Dispatch, TheSizesOfThePageAreThere) {
+  const std::string folder = TUNE_SOURCE_DIR "/demo/dispatch/";
+  tune({folder + "gemm.yaml", "--shapes", folder + "sizes.yaml", "--dry-run", "--quiet"});
+}
+
 TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
   make_example();
   ASSERT_EQ(built("."), "code 0");
