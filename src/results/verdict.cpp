@@ -153,6 +153,12 @@ class WinnerVerdict {
                : fmt::format("the {} of {} specs that were tried", count, summary_->specs);
   }
 
+  bool works_alone() const {
+    return std::ranges::all_of(summary_->trials, [&](const Trial& trial) {
+      return trial.failure() != nullptr || trial.spec.mesh_idx == winner_->trial->spec.mesh_idx;
+    });
+  }
+
   /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
   std::string winner_text() const {
     std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), report::four_digits(seconds_ * 1e3));
@@ -160,6 +166,7 @@ class WinnerVerdict {
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
+    if (works_alone()) return text + fmt::format(", and no other of {} works", tried());
     return text +
            (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
            tried();

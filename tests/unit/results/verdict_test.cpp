@@ -146,6 +146,9 @@ TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
   summary_.ranking.rows.resize(1);
   summary_.trials = std::span(trials_).first(1);
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the only spec that was tried");
+  for (std::size_t i : {1, 2}) trials_[i].outcome = Failure{};
+  summary_.trials = trials_;
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, and no other of 3 specs works");
 }
 
 TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
