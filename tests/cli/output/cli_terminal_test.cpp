@@ -274,7 +274,7 @@ TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
 TEST_F(TerminalTest, ACommandToCopyIsALineOfItsOwn) {
   const Words words = {"env", "--option-with-a-name", "-1", "a_file_whose_name_is_as_long_as_the_line"};
   const std::string command =
-      "tune --tune --param NAME:[1,2] -- env --option-with-a-name -1 a_file_whose_name_is_as_long_as_the_line";
+      "tune --tune --param 'NAME:[1,2]' -- env --option-with-a-name -1 a_file_whose_name_is_as_long_as_the_line";
   InTerminal run(sandbox_, words, 60);
   EXPECT_EQ(run.code(), 2);
   EXPECT_TRUE(has(without_escapes(run.text()), " tune:\n    " + command + "\n")) << run.text();
