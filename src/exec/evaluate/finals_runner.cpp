@@ -329,7 +329,7 @@ void FinalsRunner::time_in_other_state() {
   std::vector<FinalsEntry*> left;
   for (const auto& entry : entries_)
     if (entry->active() && finished(entry->result)) left.push_back(entry.get());
-  std::ranges::stable_partition(left, is_expected);
+  std::stable_partition(left.begin(), left.end(), is_expected);
   for (FinalsEntry* entry : left) {
     if (service_->now() >= rules_.end && (rules_.end_is_asked_for || !is_expected(entry))) continue;
     if (!entry->active()) continue;
