@@ -71,7 +71,8 @@ class Others {
   Others(std::initializer_list<std::function<void()>> things) {
     for (const auto& thing : things) {
       const pid_t process = ::fork();
-      while (process == 0) thing();
+      if (process == 0)
+        for (;;) thing();
       processes_.push_back(process);
     }
   }
