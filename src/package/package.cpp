@@ -113,6 +113,7 @@ class PackageWriter {
                               : gemm_->groups() > 0 ? std::vector<std::string>{"m", "n", "k", "groups"}
                                                     : std::vector<std::string>{"m", "n", "k"})},
         {"OPERAND_LIST", list_of(numbers_.operands)},
+        {"PYTHON_SECTION", fits_python() ? python_section() : ""},
         {"TEST_SECTION", test_section()},
         {"SIZE_COUNT", std::to_string(numbers_.sizes.size())},
         {"FACT_COUNT", std::to_string(numbers_.facts.size())},
@@ -139,8 +140,20 @@ class PackageWriter {
     return list;
   }
 
+  std::string python_section() const {
+    const std::string module = "tuned_" + package_->name;
+    return fmt::format(
+        "## In PyTorch\n\nIn this folder:\n\n"
+        "```sh\ncmake -S . -B build && cmake --build build --target {0}_shared\n"
+        "PYTHONPATH=build/python python3\n```\n\n"
+        "`{0}.matmul(a, b)` is `{1}`. What the package has nothing for is multiplied by PyTorch, and `{0}.why(a, b)` "
+        "says why.\n\n",
+        module, gemm_->layout_b == Layout::col ? "a @ b.T" : "a @ b");
+  }
+
   std::string test_section() const {
     return "## Is it right, and is it as fast as it was?\n\n"
+           "In this folder:\n\n"
            "```sh\ncmake -S . -B build && cmake --build build\nbuild/selftest\nbuild/bench\n```\n\n"
            "`selftest` compares every entry, sizes beside them and other uses with " +
            std::string(gemm_ != nullptr ? "exact sums" : "the reference of the tuning file") +
@@ -214,7 +227,7 @@ class PackageWriter {
 
   /// PyTorch's own matrices are stored by rows, and its matmul has no factors. The module is for CUDA.
   bool fits_python() const {
-    return !hip_ && gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row &&
+    return !hip_ && !cpu_ && gemm_ != nullptr && gemm_->layout_a == Layout::row && gemm_->layout_c == Layout::row &&
            gemm_->alpha == 1 && gemm_->beta == 0 && numbers_.operands.size() == 3 && gemm_->epilogue == Epilogue::none;
   }
 

@@ -624,6 +624,25 @@ TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
     EXPECT_NE(table.find(line), std::string::npos) << line;
 }
 
+TEST_F(Packages, SayHowPyTorchCallsThem) {
+  const auto read_me = [&](const std::string& layout_b) {
+    const fs::path file = folder_.write(
+        "b.yaml",
+        "name: b\nfile: b.cu\nkernel: b\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: " + layout_b +
+            "}}}\nparams: {E: 1}\nlaunch: {grid: [1], block: [32], args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
+    package_ = {};
+    package_.name = "pack";
+    package_.backend = "cuda";
+    add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "b");
+    return package::files_of(package_).at("README.md");
+  };
+  for (const auto& [layout, product] : {std::pair("col", "a @ b.T"), std::pair("row", "a @ b")}) {
+    const std::string text = read_me(layout);
+    EXPECT_NE(text.find("PYTHONPATH=build/python python3\n"), std::string::npos) << text;
+    EXPECT_NE(text.find(fmt::format("`tuned_pack.matmul(a, b)` is `{}`. ", product)), std::string::npos) << text;
+  }
+}
+
 TEST_F(Packages, MapTheBuffersOfACustomProblem) {
   const fs::path file = folder_.write(
       "m.yaml",
