@@ -82,7 +82,7 @@ void refuse_former_command(const CommandText& tune, const std::vector<std::strin
 
 /// The line that tunes the command at `command` in the words that a user typed, with all the others of them.
 std::string with_dashes(const std::vector<std::string>& typed, std::vector<std::string>::const_iterator command) {
-  const auto options = std::ranges::subrange(typed.begin() + 1, command);
+  const tune::Words options(typed.begin() + 1, command);
   tune::Words line = {"tune"};
   if (std::ranges::find(options, "--tune") == options.end()) line.emplace_back("--tune");
   line.insert(line.end(), options.begin(), options.end());
