@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "gpu/vendor_race.h"
-#include "measuring/burst_clock.h"
+#include "measuring/power_states.h"
 #include "measuring/roofline.h"
 #include "model/peak.h"
 

@@ -5,7 +5,7 @@
 
 #include "gpu/gpu_memory.h"
 #include "gpu/gpu_stopwatch.h"
-#include "measuring/burst_clock.h"
+#include "measuring/power_states.h"
 
 namespace tune::worker {
 

@@ -1,4 +1,4 @@
-#include "measuring/burst_clock.h"
+#include "measuring/power_states.h"
 
 #include <algorithm>
 
