@@ -5,7 +5,7 @@
 
 #include "measuring/measure.h"
 #include "model/statistics/stats.h"
-#include "platform/process/load_average.h"
+#include "platform/process/taken_cores.h"
 
 namespace tune::worker {
 namespace {

@@ -11,7 +11,7 @@
 #include "exec/evaluate/finals_entry.h"
 #include "exec/request/spec_launches.h"
 #include "model/values/random.h"
-#include "platform/process/load_average.h"
+#include "platform/process/taken_cores.h"
 
 namespace tune::exec {
 namespace {

@@ -25,8 +25,8 @@
 #include "cpu/sandbox/kernel_calls.h"
 #include "cpu/sandbox/kernel_runner.h"
 #include "measuring/measure.h"
-#include "platform/process/load_average.h"
 #include "platform/process/process.h"
+#include "platform/process/taken_cores.h"
 
 namespace tune::worker {
 namespace {

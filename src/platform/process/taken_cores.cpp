@@ -1,4 +1,4 @@
-#include "platform/process/load_average.h"
+#include "platform/process/taken_cores.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "platform/process/load_average.h"
+#include "platform/process/taken_cores.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-namespace tune::load_average_test {
+namespace tune::taken_cores_test {
 namespace {
 
 // Wherever the system tells it at all, as Linux does.
@@ -30,4 +30,4 @@ TEST(OthersRunning, CountsTheShareOfAThreadThatIsBusy) {
 }
 
 }  // namespace
-}  // namespace tune::load_average_test
+}  // namespace tune::taken_cores_test
