@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
-constexpr double kVeryMuch = 9;  // a loss that says only that little is known
+constexpr double kVeryMuch = 9;   // a loss that says only that little is known
+constexpr double kStolen = 0.01;  // cores; a few long interruptions, which hide how fast specs are
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
 
@@ -224,10 +225,14 @@ class WinnerVerdict {
           found != winner_->finals_result->metrics.end())
         if (std::string text = throttle_text(found->second); !text.empty()) return text;
     const auto& finals = outcome_->finals;
+    std::vector<std::string> causes;
     if (finals && finals->others_running.value_or(0) >= kBusy)
-      return fmt::format("on average {:.1f} threads of other programs ran on {} cores", *finals->others_running,
-                         finals->cores);
-    return "";
+      causes.push_back(fmt::format("on average {:.1f} threads of other programs ran on {} cores",
+                                   *finals->others_running, finals->cores));
+    if (finals && finals->stolen_cores >= kStolen)
+      causes.push_back(
+          fmt::format("the host of this virtual machine took {} of a core", percent(finals->stolen_cores)));
+    return fmt::format("{}", fmt::join(causes, ", and "));
   }
 
   std::string noise_text() const {

@@ -218,6 +218,7 @@ void from_json(const json& j, Finalist& finalist) {
 void to_json(json& j, const Finals& finals) {
   j = {{"finalists", finals.finalists}, {"cores", finals.cores}};
   if (finals.others_running) j["others_running"] = *finals.others_running;
+  if (finals.stolen_cores > 0) j["stolen_cores"] = finals.stolen_cores;
   j["accuracy"] = finals.accuracy;
   if (finals.decided_after > 0) j["decided_after"] = finals.decided_after;
 }
@@ -227,6 +228,7 @@ Finals finals_at_any_time(const json& j) {
   finals.finalists = j.at("finalists").get<std::vector<Finalist>>();
   finals.cores = static_cast<int>(integer_at(j, "cores", 0, INT32_MAX, 0));
   if (j.contains("others_running")) finals.others_running = seconds_at(j, "others_running");
+  if (j.contains("stolen_cores")) finals.stolen_cores = seconds_at(j, "stolen_cores");
   // Older versions took the default, or the lowest mesh_idx, among those that tie.
   finals.accuracy = j.contains("accuracy") ? seconds_at(j, "accuracy") : kEquivalence;
   finals.decided_after = static_cast<int>(integer_at(j, "decided_after", 0, SequentialIntervals::looks().back(), 0));

@@ -9,7 +9,9 @@ namespace {
 
 using worker::CoreUse;
 
-double clean(const CoreUse& use, double cores) { return worker::clean_seconds(std::array{use}, cores, {}); }
+double clean(const CoreUse& use, double cores, double stolen = 0) {
+  return worker::clean_seconds(std::array{use}, cores, stolen, {});
+}
 
 CoreUse of(double seconds, double computed, double first_computed) {
   CoreUse use;
@@ -44,7 +46,7 @@ TEST(CleanSeconds, OfSeveralThreadsAreLessOnlyWhereOthersTakeTheirCores) {
 
 TEST(CleanSeconds, CountAnotherProgramBesideOneOfThreeLaunches) {
   const std::array<CoreUse, 3> uses = {two_threads(1), two_threads(0), two_threads(0)};
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}), 1);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 1);
 }
 
 TEST(CleanSeconds, CountThreadsOfShortKernelsToo) {
@@ -79,13 +81,30 @@ TEST(CleanSeconds, LeaveOutWhatThreadsComputeWhileTheyWaitForAnother) {
   EXPECT_DOUBLE_EQ(clean(use, 2), 9);
 }
 
+TEST(CleanSeconds, OfOneThreadAreWithoutWhatTheHostTookOfItsTime) {
+  CoreUse use = of(0.3, 0.1, 0.1);
+  EXPECT_DOUBLE_EQ(clean(use, 2), 0.3) << "it slept";
+  EXPECT_DOUBLE_EQ(clean(use, 2, 0.2), 0.1);
+  EXPECT_DOUBLE_EQ(clean(use, 2, 0.05), 0.24) << "the host took no more, but for a step of its counter";
+  use.first_waited = 0.15;
+  EXPECT_DOUBLE_EQ(clean(use, 2, 0.2), 0.1) << "it waited for another program, too";
+}
+
+TEST(CleanSeconds, OfSeveralThreadsAreLessWhereTheHostTakesTheirCores) {
+  CoreUse use = of(20e-3, 20e-3, 10e-3);
+  use.threads = 2;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 20e-3) << "they wait for each other";
+  EXPECT_DOUBLE_EQ(clean(use, 2, 10e-3), 10e-3);
+  EXPECT_DOUBLE_EQ(clean(use, 4, 10e-3), 20e-3) << "there are cores for all";
+}
+
 TEST(CleanSeconds, AreTheMedianInFinalsAndElseTheLeast) {
   const std::array<CoreUse, 3> uses = {of(3, 0, 0), of(1, 0, 0), of(2, 0, 0)};
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}), 1);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 1);
   wire::Go go;
   go.launches = 3;
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, go), 2);
-  EXPECT_EQ(worker::clean_seconds({}, 2, {}), 0);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, go), 2);
+  EXPECT_EQ(worker::clean_seconds({}, 2, 0, {}), 0);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "measuring/energy.h"
 #include "measuring/measure.h"
 #include "measuring/roofline.h"
+#include "platform/process/taken_cores.h"
 #include "sensors/cpu_monitor.h"
 
 namespace tune::worker {
@@ -303,10 +304,12 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   if (compared) report(checked);
   const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
   wire::Measured measured;
+  const double stolen_before = platform::stolen_seconds();
   measured.timing = sample(limited, checked.seconds, start);
+  const double stolen = platform::stolen_seconds() - stolen_before;
   std::vector<CoreUse> uses;
   for (const TimedLaunch& launch : launches_) uses.push_back(launch.use);
-  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), go);
+  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), stolen, go);
   measured.checked = compared;
   refuse_impossible(measured.timing);
   if (observer_) {

@@ -12,6 +12,7 @@ namespace {
 constexpr double kLeastShare = 1e-3;    // of the time
 constexpr double kOtherThreads = 0.02;  // of what all computed, from which on there are threads beside the first
 constexpr double kEndedThreads = 0.05;  // the same, if they have ended
+constexpr double kStolenStep = 10e-3;   // seconds in which stolen ones are counted
 constexpr double kWhole = 0.05;         // of a thread, by which parallel work may exceed a whole number of them
 
 bool has_threads(const CoreUse& use) {
@@ -27,25 +28,34 @@ double width_of(std::span<const CoreUse> uses) {
   return width;
 }
 
-bool others_take_cores(std::span<const CoreUse> uses, double cores) {
-  double sum = 0, samples = 0;
+/// How many cores other programs and the host took while these were timed, on average.
+double taken_cores(std::span<const CoreUse> uses, double stolen) {
+  double sum = 0, samples = 0, seconds = 0;
   for (const CoreUse& use : uses) {
     sum += use.others.value_or(0);
     samples += use.others ? 1 : 0;
+    seconds += use.seconds;
   }
-  return samples > 0 && sum / samples >= kBusy && sum / samples + width_of(uses) > cores;
+  return (samples > 0 ? sum / samples : 0) + stolen / seconds;
+}
+
+/// What the host may have taken of the time of a single thread.
+double lost_to_host(const CoreUse& use, double stolen) {
+  if (stolen <= 0) return 0;
+  return std::clamp(use.seconds - use.first_waited - use.computed, 0.0, stolen + kStolenStep);
 }
 
 }  // namespace
 
-double clean_seconds(std::span<const CoreUse> uses, double cores, const wire::Go& go) {
+double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen, const wire::Go& go) {
   if (uses.empty()) return 0;
-  const bool disturbed = others_take_cores(uses, cores);
+  const double taken = taken_cores(uses, stolen);
+  const bool disturbed = taken >= kBusy && taken + width_of(uses) > cores;
   std::vector<double> seconds;
   for (const CoreUse& use : uses) {
     double clean = use.seconds;
     if (!has_threads(use))
-      clean -= use.first_waited;
+      clean -= use.first_waited + lost_to_host(use, stolen);
     else if (disturbed)
       clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
     seconds.push_back(std::max(clean, kLeastShare * use.seconds));

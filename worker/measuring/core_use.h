@@ -18,13 +18,15 @@ struct CoreUse {
   std::optional<double> others{};  ///< threads of other programs that ran when it had ended; nullopt: not known
 };
 
-/// Measured::clean_seconds of these, which one spec had in this `go` on so many cores; 0 if there are none.
+/// Measured::clean_seconds of these, which one spec had in this `go` on so many cores; 0 if there are none. `stolen` is
+/// by how much platform::stolen_seconds grew meanwhile.
 ///
-/// What one thread takes alone is its time without what it waited for a core. Several threads wait for each other, too,
-/// and how long those that have ended waited is not known. So only where other programs leave fewer cores than the spec
-/// has threads can it take less than it did: the lesser of what its threads computed, spread over all cores, and the
-/// time without all waits, because threads may compute while they wait for another. It is a thousandth of the time at
-/// least.
-double clean_seconds(std::span<const CoreUse> uses, double cores, const wire::Go& go);
+/// What one thread takes alone is its time without what it waited for a core, and without those seconds in which it
+/// did not compute that the host of a virtual machine may have taken. Several threads wait for each other, too, and how
+/// long those that have ended waited is not known. So only where other programs and the host leave fewer cores than the
+/// spec has threads can it take less than it did: the lesser of what its threads computed, spread over all cores, and
+/// the time without all waits, because threads may compute while they wait for another. It is a thousandth of the time
+/// at least.
+double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen, const wire::Go& go);
 
 }  // namespace tune::worker

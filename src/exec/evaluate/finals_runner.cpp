@@ -49,6 +49,8 @@ Finals FinalsRunner::run(const Tick& tick) {
   Random random(rules_.seed);
   std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
+  first_round_begin_ = service_->now();
+  stolen_before_ = platform::stolen_seconds();
   for (round_ = 1; round_ <= most_rounds(rules_); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
@@ -346,6 +348,8 @@ void FinalsRunner::time_in_other_state() {
 
 void FinalsRunner::sample_load() {
   if (const auto running = platform::others_running()) others_running_.push_back(*running);
+  const std::chrono::duration<double> seconds = service_->now() - first_round_begin_;
+  if (seconds.count() > 0) stolen_cores_ = (platform::stolen_seconds() - stolen_before_) / seconds.count();
 }
 
 // A process that stayed would hold memory, and would end while another is launched.
@@ -425,6 +429,7 @@ Finals FinalsRunner::collect(int last_round) const {
   finals.accuracy = rules_.accuracy;
   finals.decided_after = decided_after_ < last_round ? decided_after_ : 0;
   for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
+  finals.stolen_cores = stolen_cores_;
   if (!others_running_.empty())
     finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
                             static_cast<double>(others_running_.size());

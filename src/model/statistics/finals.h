@@ -37,6 +37,7 @@ struct Finalist {
 struct Finals {
   std::vector<Finalist> finalists;
   std::optional<double> others_running = {};  ///< threads of other programs that ran meanwhile, on average
+  double stolen_cores = 0;                    ///< that the host of this virtual machine took meanwhile, on average
   int cores = 0;                              ///< of the machine
   double accuracy = kAccuracy;                ///< with which they were to decide
   int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none

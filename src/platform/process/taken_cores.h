@@ -1,10 +1,16 @@
 #pragma once
 #include <optional>
+#include <string>
 
 namespace tune::platform {
 
 /// How many threads other than the caller run now on the cores that this process may use; of a part of the machine's
 /// cores, their share. nullopt if the system does not tell.
 std::optional<double> others_running();
+
+/// For how many seconds, of all cores that this process may use together, the host of this virtual machine has let
+/// something else run on them since the machine started, in steps of 10 ms; of a part of the machine's cores, their
+/// share. 0 if the system does not tell, or there is no host. `file` is read as /proc/stat.
+double stolen_seconds(const std::string& file = "/proc/stat");
 
 }  // namespace tune::platform

@@ -6,10 +6,19 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <string>
 #include <thread>
+
+#include "platform/files/file.h"
 
 namespace tune::taken_cores_test {
 namespace {
+
+double share_of_cores() {
+  const double ours = std::thread::hardware_concurrency(), all = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::min(ours / all, 1.0);
+}
 
 // Wherever the system tells it at all, as Linux does.
 TEST(OthersRunning, CountsTheShareOfAThreadThatIsBusy) {
@@ -20,13 +29,30 @@ TEST(OthersRunning, CountsTheShareOfAThreadThatIsBusy) {
     }
   });
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  const double ours = std::thread::hardware_concurrency(), all = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-  const double share = std::min(ours / all, 1.0);
+  const double share = share_of_cores();
   double running = 0;
   while (running < share && std::chrono::steady_clock::now() < end) running = *platform::others_running();
   EXPECT_GE(running, share);
   stop = true;
   busy.join();
+}
+
+/// The ticks stolen from all cores of a machine whose /proc/stat says this.
+double stolen_ticks(const std::string& text) {
+  const std::string path = testing::TempDir() + "stat-" + std::to_string(::getpid());
+  platform::write_file(path, text);
+  const double seconds = platform::stolen_seconds(path) / share_of_cores();
+  std::filesystem::remove(path);
+  return seconds * static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+TEST(StolenSeconds, AreThoseOfAllCoresTogether) {
+  EXPECT_DOUBLE_EQ(
+      stolen_ticks(
+          "cpu  142167 6881 22433 2017531 1966 7 165 533 5 6\ncpu0 70015 3363 10915 1010996 245 0 34 256 0 0\n"),
+      533);
+  EXPECT_EQ(stolen_ticks("cpu  142167 6881 22433 2017531\n"), 0) << "the system does not tell";
+  EXPECT_EQ(stolen_ticks(""), 0);
 }
 
 }  // namespace

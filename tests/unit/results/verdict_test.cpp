@@ -209,6 +209,14 @@ TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   EXPECT_EQ(line(2), "  noise: on average 0.3 threads of other programs ran on 4 cores");
   outcome_.finals->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
+  outcome_.finals->stolen_cores = 0.009;
+  EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
+  outcome_.finals->stolen_cores = 0.12;
+  EXPECT_EQ(line(2),
+            "  noise: on average 6.2 threads of other programs ran on 4 cores, and the host of this virtual machine "
+            "took 12 % of a core");
+  outcome_.finals->others_running = 0.3;
+  EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 12 % of a core");
   row(0).finals_result->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");
   row(0).finals_result->metrics["throttle"] = 4 + 32;

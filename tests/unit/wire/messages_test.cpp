@@ -171,7 +171,10 @@ TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   EXPECT_TRUE(read.entrant.is_default());
   EXPECT_EQ(read.eliminated_after, 3);
   EXPECT_EQ(read.other_state_seconds, 0.75);
-  const std::string record = encode(Record(FinalsRecord{"id", {{finalist}}}));
+  Finals finals{{finalist}};
+  finals.stolen_cores = 0.125;
+  const std::string record = encode(Record(FinalsRecord{"id", finals}));
+  EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.stolen_cores, 0.125);
   const auto clean = [&](const std::string& text) {
     const std::string now = R"("clean_rounds":[[2,0.5]])";
     const std::string changed = std::string(record).replace(record.find(now), now.size(), text);
