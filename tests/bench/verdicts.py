@@ -4,7 +4,8 @@
 Tunes a command of known work again and again: 16 specs that take 20.0, 20.6, 21.2, ... 40 ms alone, in random order.
 A run is right if its winner does at most 1 % more work than the best, and sure if it says DECIDED. A silent miss is
 sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more. With --threads a kernel
-of 2 ms (`short`: 0.1 ms) is tuned that needs half the time with two threads.
+of 2 ms (`short`: 0.1 ms) is tuned for one or two threads; a loop in C++ times both before and after each run, and says
+which is right.
 
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 20 --load bursts
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 50 --baseline
@@ -51,6 +52,28 @@ extern "C" void started(float* y, int count, int threads) {
   for (int i = 1; i < threads; ++i) others.emplace_back(fill, y, count / threads * i, count / threads * (i + 1));
   fill(y, 0, count / threads);
   for (std::thread& other : others) other.join();
+}
+"""
+TIMING = """
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include "threads.cpp"
+int main(int, char** argv) {
+  const int count = std::atoi(argv[1]);
+  std::vector<float> y(count);
+  std::vector<double> ms[2];
+  for (int i = 0; i < 400; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const auto start = std::chrono::steady_clock::now();
+    KERNEL(y.data(), count, 1 + i % 2);
+    ms[i % 2].push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  for (std::vector<double>& of_one : ms) {
+    std::nth_element(of_one.begin(), of_one.begin() + of_one.size() / 4, of_one.end());
+    std::printf("%g ", of_one[of_one.size() / 4]);
+  }
 }
 """
 KERNEL_YAML = """
@@ -177,17 +200,36 @@ def judge_winners(options, folder, per_ms):
           f"finals at most {slowest:.2f} times the sweep (or 1 s)")
 
 
-def judge_threads(options, folder, _):
+def compile_timing(folder, kernel):
     (folder / "threads.cpp").write_text(KERNEL)
-    (folder / "threads.yaml").write_text(KERNEL_YAML.format(
-        kernel="started" if options.threads == "started" else "openmp", count=20000 if options.threads == "short" else 400000))
+    (folder / "timing.cpp").write_text(TIMING)
+    subprocess.run(["c++", "-O3", "-march=native", "-fopenmp", f"-DKERNEL={kernel}", "-o", str(folder / "timing"),
+                    str(folder / "timing.cpp")], check=True)
+
+
+def ratio_of_threads(folder, count):
+    """How long the kernel takes with two threads, in times of one: by the lower quartiles, which others disturb less."""
+    run = subprocess.run([str(folder / "timing"), str(count)], check=True, capture_output=True, text=True)
+    one, two = map(float, run.stdout.split())
+    return two / one
+
+
+def judge_threads(options, folder, _):
+    kernel = "started" if options.threads == "started" else "openmp"
+    count = 20000 if options.threads == "short" else 400000
+    compile_timing(folder, kernel)
+    (folder / "threads.yaml").write_text(KERNEL_YAML.format(kernel=kernel, count=count))
     counts = collections.Counter()
     for seed in range(options.seed, options.seed + options.runs):
+        ratios = [ratio_of_threads(folder, count)]
         with Load(options.load, folder, seed):
             run = tuned(options, folder, ["--yaml", str(folder / "threads.yaml")])
-        right = "T: 2" in (folder / "out.yaml").read_text()
+        ratios.append(ratio_of_threads(folder, count))
+        has_two = "T: 2" in (folder / "out.yaml").read_text()
+        right = min(ratios) <= 1.01 if has_two else max(ratios) >= 0.99
         counts[run.stdout.split(":")[0], right] += 1
-        print(f"seed {seed}: {'right' if right else 'WRONG'}, {run.stdout.splitlines()[0]}", flush=True)
+        print(f"seed {seed}: {'right' if right else 'WRONG'}, {run.stdout.splitlines()[0]}; two threads take "
+              f"{ratios[0]:.2f} (before), {ratios[1]:.2f} (after) times as long as one", flush=True)
     print(f"load {options.load}, {options.threads}: {options.runs} runs, {counts['DECIDED', True]} right and sure, "
           f"{counts['DECIDED', False]} wrong and sure, "
           f"{counts['UNDECIDED', True] + counts['UNDECIDED', False]} undecided")
