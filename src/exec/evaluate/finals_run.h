@@ -30,8 +30,8 @@ struct FinalsRules : wire::FinalsSettings {
   std::function<void()> note_waiting = {};
 };
 
-/// The number of rounds after which any two of 24 specs can be told apart.
-inline constexpr int kSureRounds = 16;
+/// So many rounds tell any two of 24 specs apart, also if a few are disturbed, which one of 16 must not be.
+inline constexpr int kSureRounds = 39;
 
 /// How many rounds are held at most.
 int most_rounds(const FinalsRules& rules);

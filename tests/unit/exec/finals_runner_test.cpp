@@ -305,7 +305,7 @@ TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
 /// Times that are ten per cent apart from round to round, in opposite directions for odd and even specs.
 double noisy_seconds(const FakeWorker& worker) { return (worker.rounds + worker.spec) % 2 == 0 ? 1.0e-3 : 1.1e-3; }
 
-TEST_F(FinalsRunnerTest, SixteenRoundsOutlastTheTimeAndNoMore) {
+TEST_F(FinalsRunnerTest, SureRoundsOutlastTheTimeAndNoMore) {
   host().behave = [](const FakeWorker& worker) {
     return FakeConduct{.time = std::chrono::seconds(1), .seconds = noisy_seconds(worker)};
   };
