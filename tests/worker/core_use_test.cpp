@@ -77,8 +77,23 @@ TEST(CleanSeconds, LeaveOutWhatThreadsComputeWhileTheyWaitForAnother) {
   EXPECT_DOUBLE_EQ(clean(use, 2), 2);
   use.others_waited = 8.5;
   EXPECT_DOUBLE_EQ(clean(use, 2), 0.009) << "waits before and after it count, too: nothing is known";
+}
+
+TEST(CleanSeconds, LeaveOutWaitsWhereThereIsACoreForEachThread) {
+  CoreUse use = of(7e-3, 8e-3, 4e-3);
+  use.threads = 2;
+  use.first_waited = 3e-3;
+  use.others_waited = 3e-3;
   use.others = 0;
-  EXPECT_DOUBLE_EQ(clean(use, 2), 9);
+  EXPECT_DOUBLE_EQ(clean(use, 2), 1.2e-3) << "both were on one core";
+  use.threads = 3;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 7e-3) << "they have to wait for each other";
+  use.threads = 1;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 7e-3) << "how long those that have ended waited is not known";
+  use.threads = 2;
+  use.first_waited = 0;
+  use.others_waited = 0.1e-3;
+  EXPECT_DOUBLE_EQ(clean(use, 2), 7e-3) << "so long they wait around a launch";
 }
 
 TEST(CleanSeconds, OfOneThreadAreWithoutWhatTheHostTookOfItsTime) {

@@ -9,11 +9,12 @@
 namespace tune::worker {
 namespace {
 
-constexpr double kLeastShare = 1e-3;    // of the time
-constexpr double kOtherThreads = 0.02;  // of what all computed, from which on there are threads beside the first
-constexpr double kEndedThreads = 0.05;  // the same, if they have ended
-constexpr double kStolenStep = 10e-3;   // seconds in which stolen ones are counted
-constexpr double kWhole = 0.05;         // of a thread, by which parallel work may exceed a whole number of them
+constexpr double kLeastShare = 1e-3;      // of the time
+constexpr double kOtherThreads = 0.02;    // of what all computed, from which on there are threads beside the first
+constexpr double kEndedThreads = 0.05;    // the same, if they have ended
+constexpr double kAroundLaunch = 0.2e-3;  // seconds that a thread waits while the process is continued and stopped
+constexpr double kStolenStep = 10e-3;     // seconds in which stolen ones are counted
+constexpr double kWhole = 0.05;           // of a thread, by which parallel work may exceed a whole number of them
 
 bool has_threads(const CoreUse& use) {
   return use.computed - use.first_computed > (use.threads > 1 ? kOtherThreads : kEndedThreads) * use.computed;
@@ -45,6 +46,13 @@ double lost_to_host(const CoreUse& use, double stolen) {
   return std::clamp(use.seconds - use.first_waited - use.computed, 0.0, stolen + kStolenStep);
 }
 
+/// How long threads that are still there waited though there is a core for each: the system had put several on one.
+double waited_in_vain(const CoreUse& use, double cores) {
+  const auto threads = static_cast<double>(use.threads);
+  if (threads > cores) return 0;
+  return use.first_waited + std::max(use.others_waited - (threads - 1) * kAroundLaunch, 0.0);
+}
+
 }  // namespace
 
 double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen, const wire::Go& go) {
@@ -58,6 +66,8 @@ double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen,
       clean -= use.first_waited + lost_to_host(use, stolen);
     else if (disturbed)
       clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
+    else if (use.threads > 1)
+      clean -= waited_in_vain(use, cores);
     seconds.push_back(std::max(clean, kLeastShare * use.seconds));
   }
   return go.launches > 0 ? median(seconds) : std::ranges::min(seconds);
