@@ -95,7 +95,7 @@ class WinnerVerdict {
     if (!outcome_->finals)
       return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
     if (!loss_) return fmt::format("it takes {} rounds to tell it from others", fewest_rounds());
-    if (*loss_ >= kVeryMuch) return "other programs hide how fast the others are";
+    if (*loss_ >= kVeryMuch) return "disturbances hide how fast the others are";
     if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (const int left_out = outcome_->disturbed.left_out; left_out > 0)

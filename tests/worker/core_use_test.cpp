@@ -82,10 +82,10 @@ TEST(CleanSeconds, LeaveOutWhatThreadsComputeWhileTheyWaitForAnother) {
 TEST(CleanSeconds, LeaveOutWaitsWhereThereIsACoreForEachThread) {
   CoreUse use = of(7e-3, 8e-3, 4e-3);
   use.threads = 2;
-  use.first_waited = 3e-3;
-  use.others_waited = 3e-3;
+  use.first_waited = 1e-3;
+  use.others_waited = 2e-3;
   use.others = 0;
-  EXPECT_DOUBLE_EQ(clean(use, 2), 1.2e-3) << "both were on one core";
+  EXPECT_DOUBLE_EQ(clean(use, 2), 1.4e-3) << "both were on one core, and one spun while the other waited";
   use.threads = 3;
   EXPECT_DOUBLE_EQ(clean(use, 2), 7e-3) << "they have to wait for each other";
   use.threads = 1;

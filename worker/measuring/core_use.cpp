@@ -46,11 +46,12 @@ double lost_to_host(const CoreUse& use, double stolen) {
   return std::clamp(use.seconds - use.first_waited - use.computed, 0.0, stolen + kStolenStep);
 }
 
-/// How long threads that are still there waited though there is a core for each: the system had put several on one.
-double waited_in_vain(const CoreUse& use, double cores) {
+/// What was lost because threads that are still there waited though there is a core for each: the system had put
+/// several on one. Those that had it may have spun there as long, until the others had done their part.
+double lost_on_shared_core(const CoreUse& use, double cores) {
   const auto threads = static_cast<double>(use.threads);
   if (threads > cores) return 0;
-  return use.first_waited + std::max(use.others_waited - (threads - 1) * kAroundLaunch, 0.0);
+  return 2 * (use.first_waited + std::max(use.others_waited - (threads - 1) * kAroundLaunch, 0.0));
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen,
     else if (disturbed)
       clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
     else if (use.threads > 1)
-      clean -= waited_in_vain(use, cores);
+      clean -= lost_on_shared_core(use, cores);
     seconds.push_back(std::max(clean, kLeastShare * use.seconds));
   }
   return go.launches > 0 ? median(seconds) : std::ranges::min(seconds);
