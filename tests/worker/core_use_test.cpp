@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
 
 namespace tune::core_use_test {
 namespace {
@@ -94,6 +95,18 @@ TEST(CleanSeconds, LeaveOutWaitsWhereThereIsACoreForEachThread) {
   use.first_waited = 0;
   use.others_waited = 0.1e-3;
   EXPECT_DOUBLE_EQ(clean(use, 2), 7e-3) << "so long they wait around a launch";
+}
+
+TEST(CleanSeconds, OfLaunchesOnASharedCoreCountInTheSweepOnlyIfThereIsNoOther) {
+  CoreUse alone = of(2e-3, 4e-3, 2e-3), shared = of(7e-3, 8e-3, 4e-3);
+  alone.threads = shared.threads = 2;
+  shared.first_waited = 3e-3;
+  wire::Go finals;
+  finals.launches = 3;
+  const std::array<CoreUse, 3> uses = {alone, shared, shared};
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 2e-3);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(std::span(uses).subspan(1), 2, 0, {}), 1e-3);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, finals), 1e-3);
 }
 
 TEST(CleanSeconds, OfOneThreadAreWithoutWhatTheHostTookOfItsTime) {

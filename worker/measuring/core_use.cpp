@@ -60,18 +60,20 @@ double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen,
   if (uses.empty()) return 0;
   const double taken = taken_cores(uses, stolen);
   const bool disturbed = taken >= kBusy && taken + width_of(uses) > cores;
-  std::vector<double> seconds;
+  std::vector<double> seconds, on_shared_core;
   for (const CoreUse& use : uses) {
-    double clean = use.seconds;
+    double clean = use.seconds, lost = 0;
     if (!has_threads(use))
       clean -= use.first_waited + lost_to_host(use, stolen);
     else if (disturbed)
       clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
     else if (use.threads > 1)
-      clean -= lost_on_shared_core(use, cores);
-    seconds.push_back(std::max(clean, kLeastShare * use.seconds));
+      lost = lost_on_shared_core(use, cores);
+    (lost > 0 ? on_shared_core : seconds).push_back(std::max(clean - lost, kLeastShare * use.seconds));
   }
-  return go.launches > 0 ? median(seconds) : std::ranges::min(seconds);
+  if (go.launches <= 0) return std::ranges::min(seconds.empty() ? on_shared_core : seconds);
+  seconds.insert(seconds.end(), on_shared_core.begin(), on_shared_core.end());
+  return median(seconds);
 }
 
 }  // namespace tune::worker

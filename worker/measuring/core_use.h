@@ -23,11 +23,11 @@ struct CoreUse {
 ///
 /// What one thread takes alone is its time without what it waited for a core, and without those seconds in which it
 /// did not compute that the host of a virtual machine may have taken. Several threads wait for each other, too, and how
-/// long those that have ended waited is not known. Where other programs and the host leave fewer cores than the spec has
-/// threads, it is the lesser of what its threads computed, spread over all cores, and the time without all waits,
+/// long those that have ended waited is not known. Where other programs and the host leave fewer cores than the spec
+/// has threads, it is the lesser of what its threads computed, spread over all cores, and the time without all waits,
 /// because threads may compute while they wait for another. Else it is the time without twice the waits of threads that
-/// are still there, if there is a core for each of them: where they share one, some spin while the others wait. It is a
-/// thousandth of the time at least.
+/// are still there, if there is a core for each of them: where they share one, some spin while the others wait. Such
+/// launches tell little, and count in the sweep only if there is no other. It is a thousandth of the time at least.
 double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen, const wire::Go& go);
 
 }  // namespace tune::worker
