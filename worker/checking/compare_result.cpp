@@ -73,7 +73,7 @@ void compare_element(Deviation& deviation, const T& element, const Estimate& exp
   ++deviation.elements;
   // All comparisons with a NaN are false; this one must be false for a right element only.
   if (error <= expected.error) {
-    if (error > 0) deviation.largest_ratio = std::max(deviation.largest_ratio, error / expected.error);
+    if (error > deviation.largest_ratio * expected.error) deviation.largest_ratio = error / expected.error;
     deviation.largest_error = std::max(deviation.largest_error, error);
     return;
   }
@@ -84,10 +84,10 @@ void compare_element(Deviation& deviation, const T& element, const Estimate& exp
   add_wrong(deviation, index, found, expected.value, is_unwritten(element, pattern));
 }
 
-/// In the rows that the groups have.
-template <typename ExpectedAt>
+/// In the rows that the groups have. `expected_in(batch, row)` gives what tells a row's elements by their columns.
+template <typename ExpectedIn>
 Deviation compare(Type type, const void* data, const MatrixView& view, const gpu::Groups& groups, Poison pattern,
-                  const ExpectedAt& expected) {
+                  const ExpectedIn& expected_in) {
   Deviation total;
   std::mutex mutex;
   with_type(type, [&](auto tag) {
@@ -95,10 +95,14 @@ Deviation compare(Type type, const void* data, const MatrixView& view, const gpu
     const std::int64_t grain = 1 + (1 << 16) / std::max<std::int64_t>(1, view.cols);
     parallel_for(view.batch * view.rows, grain, [&](std::int64_t begin, std::int64_t end) {
       Deviation part;
-      for (std::int64_t line = begin; line < end; ++line)
-        for (Index i{line / view.rows, line % view.rows, 0}; i.col < view.cols && groups.have(i.row); ++i.col)
-          compare_element(part, static_cast<const T*>(data)[view.offset(i.batch, i.row, i.col)], expected(i), i,
+      for (std::int64_t line = begin; line < end; ++line) {
+        Index i{line / view.rows, line % view.rows, 0};
+        if (!groups.have(i.row)) continue;
+        const auto expected = expected_in(i.batch, i.row);
+        for (; i.col < view.cols; ++i.col)
+          compare_element(part, static_cast<const T*>(data)[view.offset(i.batch, i.row, i.col)], expected(i.col), i,
                           pattern);
+      }
       const std::lock_guard lock(mutex);
       merge(total, part);
     });
@@ -161,39 +165,57 @@ class ExpectedGemm {
         tolerance_(tolerance_of(gemm, reference.largest_addend)),
         epilogue_(static_cast<gpu::Epilogue>(gemm.epilogue)) {}
 
-  Estimate at(const Index& i) const {
-    const bool swiglu = gemm_.epilogue == Epilogue::swiglu;
-    const Estimate y =
-        gpu::after_epilogue(epilogue_, tolerance_, product(i, 0), swiglu ? product(i, gemm_.n) : Estimate{});
-    return gpu::rounded(tolerance_, y, gemm_.residual ? residual(i) : 0);
-  }
+  /// The elements of one row, by their columns; what is the same for all of them is looked up once.
+  class Row {
+   public:
+    Row(const ExpectedGemm& all, std::int64_t batch, std::int64_t row)
+        : all_(&all),
+          batch_(batch),
+          row_there_(gpu::rotated(row, all.change_.rows, all.change_.moving_rows, all.change_.groups)) {
+      const std::int64_t columns = all.gemm_.columns(), line = batch * all.gemm_.rows() + row_there_;
+      first_of_b_ = all.change_.matrix_of_b(batch, row) * columns;
+      row_of_signs_ = batch * all.gemm_.rows() + row;
+      x_ = &all.reference_.x[static_cast<std::size_t>(line * columns)];
+      row_norm_ = all.reference_.row_norms[static_cast<std::size_t>(line)];
+      col_norms_ = &all.reference_.col_norms[static_cast<std::size_t>(first_of_b_)];
+    }
+
+    Estimate operator()(std::int64_t col) const {
+      const std::int64_t there = gpu::rotated(col, all_->change_.cols, all_->change_.moving_cols);
+      const Estimate x = product(col, there, 0);
+      const Estimate up = all_->gemm_.epilogue == Epilogue::swiglu ? product(col, there, all_->gemm_.n) : Estimate{};
+      const Estimate y = gpu::after_epilogue(all_->epilogue_, all_->tolerance_, x, up);
+      return gpu::rounded(all_->tolerance_, y, all_->gemm_.residual ? residual(there) : 0);
+    }
+
+   private:
+    /// The element of the product that is so many columns further on.
+    Estimate product(std::int64_t col, std::int64_t there, std::int64_t further) const {
+      const TurnedSigns& signs = all_->variation_.signs;
+      double value = x_[there + further];
+      if (!signs.by_row.empty()) value += signs.change(row_of_signs_, first_of_b_ + col + further);
+      return gpu::before_epilogue(all_->tolerance_, value, row_norm_ * col_norms_[there + further]);
+    }
+
+    double residual(std::int64_t there) const {
+      const auto type = static_cast<gpu::Element>(all_->gemm_.c);
+      const auto at = static_cast<std::uint64_t>(view_c(all_->gemm_).offset(batch_, row_there_, there));
+      const std::uint64_t key = generator::key(all_->reference_.seed, number_of_residual(all_->gemm_));
+      return gpu::decode(type, gpu::element(type, source_of(all_->gemm_.init), key, at));
+    }
+
+    const ExpectedGemm* all_;
+    std::int64_t batch_, row_there_;
+    std::int64_t first_of_b_ = 0;    ///< the number of the first column of its matrix of B among those of all
+    std::int64_t row_of_signs_ = 0;  ///< its number among the rows of all matrices
+    const double* x_ = nullptr;
+    double row_norm_ = 0;
+    const double* col_norms_ = nullptr;
+  };
+
+  Row row(std::int64_t batch, std::int64_t row) const { return {*this, batch, row}; }
 
  private:
-  /// The element of the product that is so many columns further on.
-  Estimate product(const Index& i, std::int64_t further) const {
-    const std::int64_t columns = gemm_.columns(), col = col_there(i) + further,
-                       line = i.batch * gemm_.rows() + row_there(i);
-    const std::int64_t of_b = change_.matrix_of_b(i.batch, i.row);
-    double value = reference_.x[static_cast<std::size_t>(line * columns + col)];
-    if (!variation_.signs.by_row.empty())
-      value += variation_.signs.change(i.batch * gemm_.rows() + i.row, of_b * columns + i.col + further);
-    const double norms = reference_.row_norms[static_cast<std::size_t>(line)] *
-                         reference_.col_norms[static_cast<std::size_t>(of_b * columns + col)];
-    return gpu::before_epilogue(tolerance_, value, norms);
-  }
-
-  double residual(const Index& i) const {
-    const auto type = static_cast<gpu::Element>(gemm_.c);
-    const auto at = static_cast<std::uint64_t>(view_c(gemm_).offset(i.batch, row_there(i), col_there(i)));
-    const std::uint64_t key = generator::key(reference_.seed, number_of_residual(gemm_));
-    return gpu::decode(type, gpu::element(type, source_of(gemm_.init), key, at));
-  }
-
-  std::int64_t row_there(const Index& i) const {
-    return gpu::rotated(i.row, change_.rows, change_.moving_rows, change_.groups);
-  }
-  std::int64_t col_there(const Index& i) const { return gpu::rotated(i.col, change_.cols, change_.moving_cols); }
-
   const Gemm& gemm_;
   const GemmReference& reference_;
   const Variation& variation_;
@@ -212,16 +234,19 @@ double TurnedSigns::change(std::int64_t row, std::int64_t col) const {
 Deviation compare_gemm(const Gemm& g, const void* c, const GemmReference& reference, Poison pattern,
                        const Variation& variation) {
   const ExpectedGemm expected(g, reference, variation);
-  return compare(g.c, c, view_c(g), change_of(g, {}).groups, pattern, [&](const Index& i) { return expected.at(i); });
+  return compare(g.c, c, view_c(g), change_of(g, {}).groups, pattern,
+                 [&](std::int64_t batch, std::int64_t row) { return expected.row(batch, row); });
 }
 
 std::vector<double> expected_result(const Gemm& g, const GemmReference& reference, const Variation& variation) {
   const ExpectedGemm expected(g, reference, variation);
   std::vector<double> result;
   result.reserve(static_cast<std::size_t>(g.batch * g.rows() * g.n));
-  for (Index i; i.batch < g.batch; ++i.batch)
-    for (i.row = 0; i.row < g.rows(); ++i.row)
-      for (i.col = 0; i.col < g.n; ++i.col) result.push_back(expected.at(i).value);
+  for (std::int64_t batch = 0; batch < g.batch; ++batch)
+    for (std::int64_t row = 0; row < g.rows(); ++row) {
+      const ExpectedGemm::Row expected_there = expected.row(batch, row);
+      for (std::int64_t col = 0; col < g.n; ++col) result.push_back(expected_there(col).value);
+    }
   return result;
 }
 
@@ -230,9 +255,10 @@ Deviation compare_custom(const Custom& problem, const Buffer& buffer, const void
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
   const double tolerance = custom_tolerance(problem, buffer.type) * largest;
-  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, {}, pattern, [&](const Index& i) {
-    return Estimate{values[static_cast<std::size_t>(i.col)], tolerance};
-  });
+  const auto expected_in = [&](std::int64_t, std::int64_t) {
+    return [&](std::int64_t col) { return Estimate{values[static_cast<std::size_t>(col)], tolerance}; };
+  };
+  Deviation deviation = compare(buffer.type, data, {1, 1, buffer.count, 0, 0, 1}, {}, pattern, expected_in);
   deviation.is_list = true;
   return deviation;
 }
