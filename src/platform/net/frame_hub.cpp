@@ -30,6 +30,7 @@ constexpr auto kTick = 200ms;
 constexpr auto kStrangersTime = 10s;
 constexpr auto kFarewell = 1s;
 constexpr std::ptrdiff_t kMostStrangers = 4096;  // thousands of agents may connect at once
+constexpr int kMostAcceptedAtOnce = 64;          // then those that are connected are heard, however many more come
 constexpr std::size_t kMostEvents = 100'000;     // that the owner has not taken; nobody can connect until it does
 
 // Many systems allow a program 1024 open files unless it asks for more.
@@ -166,7 +167,8 @@ class FrameHub::Impl {
 
   void accept() {
     std::string peer;
-    while (!too_many_events()) {
+    for (int accepted = 0; !too_many_events(); ++accepted) {
+      if (accepted == kMostAcceptedAtOnce) return;
       Descriptor socket = accept_from(listener_, peer);
       const bool no_room = !socket && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
       if (no_room && !drop_oldest_stranger()) break;
