@@ -7,7 +7,7 @@
 #include "exec/device/device_clocks.h"
 #include "exec/device/device_lock.h"
 #include "exec/device/devices.h"
-#include "exec/process/worker_pool.h"
+#include "exec/device/worker_pool.h"
 #include "exec/request/request_factory.h"
 #include "model/values/error.h"
 

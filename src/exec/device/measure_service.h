@@ -10,8 +10,8 @@
 #include "exec/build/build_service.h"
 #include "exec/device/measure_device.h"
 #include "exec/device/reference_service.h"
+#include "exec/device/worker_pool.h"
 #include "exec/process/runner.h"
-#include "exec/process/worker_pool.h"
 
 namespace tune::exec {
 

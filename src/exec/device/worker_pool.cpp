@@ -1,4 +1,4 @@
-#include "exec/process/worker_pool.h"
+#include "exec/device/worker_pool.h"
 
 #include <algorithm>
 #include <csignal>
