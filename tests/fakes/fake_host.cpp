@@ -66,8 +66,8 @@ void FakeHost::begin(Process& process, const wire::Request& request) {
 
 void FakeHost::build(Id id, const wire::BuildRequest& request) {
   std::ofstream(std::filesystem::path(request.output) / "artifact") << "built";
-  say(id, wire::Built{"artifact", 0.001, {}});
-  end(id, 0);
+  say(id, wire::Built{"artifact", 0.001, {}}, build_time);
+  end(id, 0, build_time);
 }
 
 void FakeHost::obey(Process& process, const wire::Command& command) {

@@ -38,7 +38,7 @@ struct FakeConduct {
   bool ends_after_time = false;   ///< killed once it has said what it measured
 };
 
-/// Builds at once, makes each reference in 1 ms, loads an artifact if it is there, and measures as it is told.
+/// Builds, makes each reference in 1 ms, loads an artifact if it is there, and measures as it is told.
 class FakeHost : public platform::ProcessHost {
  public:
   struct Interval {
@@ -54,6 +54,7 @@ class FakeHost : public platform::ProcessHost {
   std::vector<std::string> modes;            ///< of all processes, in their order
   int references = 0;                        ///< that were made
   bool fails_second_reference = false;       ///< that a process is asked for
+  Clock::duration build_time{};              ///< of each build
   std::string reference;                     ///< the file that the last measure process was to compare with
 
   Id start(const platform::Command& command) override;
@@ -104,6 +105,8 @@ class FakeTuning {
                                                 bool keeps_processes = false);
   /// That of the service.
   FakeHost& host() { return *host_; }
+  /// As the command does at its end. There is no host any more.
+  void end_processes() { pool_.reset(); }
 
  private:
   TuningFolder folder_;

@@ -122,10 +122,10 @@ exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::
   return rules;
 }
 
-/// Builds what the searches for these targets will ask for first, all in one queue: the few builds of one leave
-/// most cores idle. The store keeps what was built, and each tuning finds it there. Failed builds are left to the
-/// tunings, which report them. On a GPU the process that makes references begins meanwhile, and rests in `pool`. Does
-/// nothing for runs that search nothing or leave the building to others. Throws Error, Interrupted.
+/// Builds what the searches for these targets will ask for first, all in one queue: the few builds of one leave most
+/// cores idle. On a GPU they go on in `pool` while the first targets are tuned; elsewhere they would disturb times, and
+/// are finished first. Failed builds are left to the tunings, which report them. Does nothing for runs that search
+/// nothing or leave the building to others. Throws Error, Interrupted.
 void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::shared_ptr<exec::WorkerPool>& pool) {
   if (targets.size() < 2 || targets.front().workers.others() != nullptr) return;
   std::deque<exec::RequestFactory> requests;
@@ -133,6 +133,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
   std::unordered_map<std::string, Trial> known;
   std::deque<std::future<std::vector<Spec>>> firsts;  // of this target and the next ones
   std::size_t begun = 0, at_a_time = 1;
+  int builds = 0;
   for (Target& target : targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
@@ -151,15 +152,15 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     const std::vector<Spec> specs = firsts.front().get();
     firsts.pop_front();
     for (const Spec& spec : specs)
-      if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss)
-        service->builds().builder().want(own.build_key(spec), own.build(spec));
+      if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss &&
+          service->builds().builder().want_later(own.build_key(spec), own.build(spec)))
+        ++builds;
+    service->builds().builder().start_queued();
+    service->look_after_processes();
   }
-  exec::Builder& builder = service->builds().builder();
-  if (builder.queued() > 0 && !options.terminal.quiet)
-    print_wrapped(
-        fmt::format("building {} kernels that the searches for {} sizes try first", builder.queued(), targets.size()));
-  if (pool && builder.queued() > 0 && service->reference().stays_on_device()) service->reference().begin();
-  service->finish_builds();
+  if (builds > 0 && !options.terminal.quiet)
+    print_wrapped(fmt::format("building {} kernels that the searches for {} sizes try first", builds, targets.size()));
+  if (!pool) service->finish_builds();
 }
 
 /// The tunings of a command: one, or one for each shape and model.

@@ -25,29 +25,29 @@ std::string no_compiler(Backend backend) {
 void BuildService::want(const Spec& spec) {
   if (!requests_->has_build()) return;
   const std::string key = requests_->build_key(spec);
-  if (builder_.find(key) != nullptr) return;
+  if (builder_->find(key) != nullptr) return;
   if (requests_->hello().compiler.empty()) throw Error(ExitCode::environment, no_compiler(requests_->hello().backend));
-  builder_.want(key, requests_->build(spec));
+  builder_->want(key, requests_->build(spec));
 }
 
 const Builder::Result* BuildService::find(const Spec& spec) {
   static const Builder::Result kNotBuilt = Artifact{};
-  return requests_->has_build() ? builder_.find(requests_->build_key(spec)) : &kNotBuilt;
+  return requests_->has_build() ? builder_->find(requests_->build_key(spec)) : &kNotBuilt;
 }
 
 const Builder::Result* BuildService::find_intact(const Spec& spec) {
   if (!requests_->has_build()) return find(spec);
-  const Builder::Result* result = builder_.find_intact(requests_->build_key(spec));
+  const Builder::Result* result = builder_->find_intact(requests_->build_key(spec));
   if (result == nullptr) want(spec);
   return result;
 }
 
 const Builder::Result* BuildService::find_intact_reference(const Spec& spec) {
   const std::string key = requests_->reference_build_key(spec);
-  const Builder::Result* result = builder_.find_intact(key);
+  const Builder::Result* result = builder_->find_intact(key);
   if (result != nullptr) return result;
-  builder_.want(key, requests_->reference_build(spec));
-  builder_.start_queued();
+  builder_->want(key, requests_->reference_build(spec));
+  builder_->start_queued();
   return nullptr;
 }
 

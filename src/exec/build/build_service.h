@@ -1,6 +1,7 @@
 #pragma once
+#include <memory>
+
 #include "exec/build/builder.h"
-#include "exec/process/run_observer.h"
 #include "exec/request/request_factory.h"
 
 namespace tune::exec {
@@ -8,16 +9,12 @@ namespace tune::exec {
 /// The builds of a run's specs: which artifact a spec needs, whether it is there, and what is known of it.
 class BuildService {
  public:
-  /// `requests` and `launcher` must outlive this.
-  BuildService(const RequestFactory& requests, const WorkerLauncher& launcher, platform::StorePlaces store, int jobs,
-               bool builds, RunObserver& observer)
-      : requests_(&requests),
-        inputs_(requests, observer),
-        builder_(launcher, inputs_, std::move(store), jobs, builds) {}
+  /// `requests` must outlive this. `builder`: of this run, or of all tunings of a command.
+  BuildService(const RequestFactory& requests, std::shared_ptr<Builder> builder)
+      : requests_(&requests), builder_(std::move(builder)) {}
 
-  Builder& builder() { return builder_; }
-  const Builder& builder() const { return builder_; }
-  InputWatch& inputs() { return inputs_; }
+  Builder& builder() { return *builder_; }
+  const Builder& builder() const { return *builder_; }
 
   /// Queues a spec's build if the spec needs one that does not exist yet. Throws Unlaunchable, Error(environment).
   void want(const Spec& spec);
@@ -33,7 +30,7 @@ class BuildService {
 
   /// The result of that build; null if it is not finished.
   const Builder::Result* find_reference(const Spec& spec) {
-    return builder_.find(requests_->reference_build_key(spec));
+    return builder_->find(requests_->reference_build_key(spec));
   }
 
   /// What is known of a spec's build: what its artifact tells, and the occupancy that follows from it and the launch.
@@ -43,8 +40,7 @@ class BuildService {
 
  private:
   const RequestFactory* requests_;
-  InputWatch inputs_;
-  Builder builder_;
+  std::shared_ptr<Builder> builder_;
 };
 
 }  // namespace tune::exec

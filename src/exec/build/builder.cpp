@@ -1,5 +1,6 @@
 #include "exec/build/builder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -49,8 +50,9 @@ std::optional<Artifact> read_entry(const platform::Store& store, const fs::path&
   return std::nullopt;  // damaged: built again
 }
 
-Builder::Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs, bool builds)
-    : launcher_(&launcher), inputs_(&inputs), places_(std::move(store)), jobs_(jobs), builds_(builds) {}
+Builder::Builder(const WorkerLauncher& launcher, const RequestFactory& requests, platform::StorePlaces store, int jobs,
+                 bool builds)
+    : launcher_(&launcher), inputs_(requests), places_(std::move(store)), jobs_(jobs), builds_(builds) {}
 
 Builder::~Builder() {
   for (const platform::LockedFolder& folder : kept_) store_->discard(folder.path());
@@ -84,7 +86,7 @@ platform::FileStamp Builder::stamp_of(const Result& result) {
 
 const Builder::Result& Builder::remember(const std::string& key, Result result) {
   stamps_[key] = stamp_of(result);
-  if (const auto* artifact = std::get_if<Artifact>(&result)) inputs_->note_reads(artifact->reads);
+  if (const auto* artifact = std::get_if<Artifact>(&result)) inputs_.note_reads(artifact->reads);
   return results_.insert_or_assign(key, std::move(result)).first->second;
 }
 
@@ -107,15 +109,26 @@ void Builder::want(const std::string& key, const wire::BuildRequest& request) {
                           {.not_tried = true}});
     return;
   }
+  if (const auto found = std::ranges::find(later_, key, &Job::key); found != later_.end()) {
+    later_.erase(found);
+    pending_.erase(key);
+  }
   if (!pending_.insert(key).second) return;
   queue_.push_back({key, {}, request, nullptr});
 }
 
+bool Builder::want_later(const std::string& key, const wire::BuildRequest& request) {
+  if (!builds_ || find(key) != nullptr || !pending_.insert(key).second) return false;
+  later_.push_back({key, {}, request, nullptr});
+  return true;
+}
+
 void Builder::start_queued() {
-  while (!queue_.empty() && running() < jobs_) {
-    Job job = std::move(queue_.front());
-    queue_.pop_front();
-    job.rewritten = inputs_->rewritten();
+  while (running() < jobs_ && !(queue_.empty() && later_.empty())) {
+    std::deque<Job>& first = queue_.empty() ? later_ : queue_;
+    Job job = std::move(first.front());
+    first.pop_front();
+    job.rewritten = inputs_.rewritten();
     if (++job.times > kMostTimes) fail_as_rewritten();
     job.folder = store().begin(job.key);
     job.request.output = job.folder.path().string();
@@ -133,7 +146,7 @@ bool Builder::handle(const platform::ProcessHost::Event& event) {
   if (line) found->second.process->handle(*line);
   if (ended) {
     found->second.process->handle(*ended);
-    const bool saw_two_versions = inputs_->rewritten() != found->second.rewritten;
+    const bool saw_two_versions = inputs_.rewritten() != found->second.rewritten;
     Job job = std::move(found->second);
     running_.erase(found);
     saw_two_versions ? begin_again(std::move(job)) : finish(std::move(job));

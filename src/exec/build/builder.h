@@ -33,9 +33,10 @@ class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
 
-  /// `launcher` and `inputs` must outlive this. `jobs`: processes at a time. If nothing is to be built, what the store
-  /// does not have has failed.
-  Builder(const WorkerLauncher& launcher, InputWatch& inputs, platform::StorePlaces store, int jobs, bool builds);
+  /// `launcher` must outlive this. The files of `requests` are watched. `jobs`: processes at a time. If nothing is to
+  /// be built, what the store does not have has failed.
+  Builder(const WorkerLauncher& launcher, const RequestFactory& requests, platform::StorePlaces store, int jobs,
+          bool builds);
   /// Discards unfinished builds, whose processes must have ended, and what a store that has grown too large can spare.
   ~Builder();
   Builder(const Builder&) = delete;
@@ -46,14 +47,18 @@ class Builder {
   const Result* find_intact(const std::string& key);
   /// Queues a build unless its key is already known, queued or running.
   void want(const std::string& key, const wire::BuildRequest& request);
+  /// Does the same for what is built only while nothing else is queued. Returns whether it has to be built.
+  bool want_later(const std::string& key, const wire::BuildRequest& request);
   /// Starts queued builds as long as fewer than `jobs` run.
   void start_queued();
   int queued() const { return static_cast<int>(queue_.size()); }
   int running() const { return static_cast<int>(running_.size()); }
+  bool is_building(platform::ProcessHost::Id process) const { return running_.contains(process); }
   /// Where artifacts lie. Throws what platform::Store throws.
   platform::Store& store();
   /// Seconds in build processes that have ended.
   double seconds() const { return seconds_; }
+  InputWatch& inputs() { return inputs_; }
 
   /// Handles a process event; returns false if it is not one of ours. After an Ended event a result may be available.
   /// A build during which its files were written to is queued again. Throws Error(environment) if they have changed.
@@ -75,13 +80,13 @@ class Builder {
   Result result_of(const Job& job);
 
   const WorkerLauncher* launcher_;
-  InputWatch* inputs_;
+  InputWatch inputs_;
   platform::StorePlaces places_;
   std::unique_ptr<platform::Store> store_;  ///< made when something is to be built
   int jobs_;
   bool builds_;
   bool built_ = false;  ///< the store has grown
-  std::deque<Job> queue_;
+  std::deque<Job> queue_, later_;
   std::set<std::string> pending_;  ///< keys queued or running
   std::map<platform::ProcessHost::Id, Job> running_;
   /// Folders of artifacts that only this run uses, because the store has another user's entry, which can neither be

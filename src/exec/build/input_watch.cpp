@@ -10,13 +10,17 @@
 namespace tune::exec {
 namespace fs = std::filesystem;
 
-InputWatch::InputWatch(const RequestFactory& requests, RunObserver& observer)
+InputWatch::InputWatch(const RequestFactory& requests)
     : files_(requests.files()),
-      observer_(&observer),
       builds_write_(!requests.plan().build.command.empty()),
       is_run_as_it_is_(!requests.has_build() && requests.plan().program.prepare.empty()) {
   std::error_code ignored;
   for (const fs::path& file : files_.paths()) known_.insert(fs::weakly_canonical(file, ignored));
+}
+
+void InputWatch::tell(RunObserver* observer) {
+  observer_ = observer;
+  if (observer_ != nullptr && !untold_.empty()) observer_->warning(std::exchange(untold_, {}));
 }
 
 // A build.command may make a header in each build, as make does, which is there from the first one on.
@@ -37,8 +41,9 @@ std::optional<platform::WatchedFiles::Change> InputWatch::unchanged_content() {
 int InputWatch::rewritten() {
   const auto change = unchanged_content();
   if (!change) return rewritten_;
-  observer_->news(change->file.string() +
-                  " was written to, with the content that it had; what was being built is built again");
+  if (observer_ != nullptr)
+    observer_->news(change->file.string() +
+                    " was written to, with the content that it had; what was being built is built again");
   return ++rewritten_;
 }
 
@@ -58,10 +63,11 @@ void InputWatch::note_reads(const std::vector<std::string>& files) {
     if (!known_.contains(file) && !(is_of_copy && has_namesake(file))) unknown.push_back(file);
   if (unknown.empty() || std::exchange(warned_, true)) return;
   const std::size_t others = unknown.size() - 1;
-  observer_->warning(fmt::format(
+  untold_ = fmt::format(
       "builds read {}{}: when it changes, nothing is built anew; name it in build.depends", unknown.front(),
       others == 0 ? ""
-                  : fmt::format(" and {} other file{} that tune does not know of", others, others == 1 ? "" : "s")));
+                  : fmt::format(" and {} other file{} that tune does not know of", others, others == 1 ? "" : "s"));
+  tell(observer_);
 }
 
 }  // namespace tune::exec

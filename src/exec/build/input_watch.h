@@ -13,7 +13,10 @@ namespace tune::exec {
 /// Sees to it that a run builds and runs one version of its files: the one that its keys were made of.
 class InputWatch {
  public:
-  InputWatch(const RequestFactory& requests, RunObserver& observer);
+  explicit InputWatch(const RequestFactory& requests);
+
+  /// Who is told from now on, also of what nobody was there to hear; null: nobody. It outlives this, or is replaced.
+  void tell(RunObserver* observer);
 
   /// How often files have been written to since they were read, and then had the same content again. What was made
   /// while this number rose may be of a content in between. Throws Error(environment) if a file has another content
@@ -30,8 +33,9 @@ class InputWatch {
 
   platform::WatchedFiles files_;
   std::set<std::filesystem::path> known_;  ///< where links of `files_` lead to
-  RunObserver* observer_;
-  bool builds_write_;  ///< build.command, which may write sources too
+  RunObserver* observer_ = nullptr;
+  std::string untold_;  ///< a warning
+  bool builds_write_;   ///< build.command, which may write sources too
   bool is_run_as_it_is_;
   int rewritten_ = 0;
   bool warned_ = false;

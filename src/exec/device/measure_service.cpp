@@ -8,6 +8,7 @@ namespace {
 
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 constexpr auto kClocksPoll = std::chrono::milliseconds(200);
+constexpr auto kShortest = std::chrono::milliseconds(1);  // a wait of no time finds nothing
 
 std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
@@ -16,13 +17,22 @@ std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& req
   return devices;
 }
 
+std::shared_ptr<Builder> builder_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
+  std::shared_ptr<Builder> builder = pool.builder();
+  if (builder == nullptr)
+    builder = std::make_shared<Builder>(pool.launcher(), requests, options.store, options.jobs, options.builds);
+  if (options.keeps_processes) pool.builder() = builder;
+  builder->inputs().tell(options.observer);
+  return builder;
+}
+
 }  // namespace
 
 MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions options)
     : requests_(&requests),
       options_(std::move(options)),
       pool_(options_.pool ? options_.pool : std::make_shared<WorkerPool>(options_.worker, options_.deadlines)),
-      builds_(requests, pool_->launcher(), options_.store, options_.jobs, options_.builds, *options_.observer),
+      builds_(requests, builder_of(*pool_, requests, options_)),
       devices_(devices_of(*pool_, requests, options_)),
       reference_(requests, builds_, devices_.front(), devices_.size() > 1) {
   const bool keeps = is_gpu(requests.hello().backend) && options_.keeps_processes;
@@ -31,6 +41,7 @@ MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions op
 
 // The processes end first, because they write to the folders of the others.
 MeasureService::~MeasureService() {
+  builds_.builder().inputs().tell(nullptr);
   reference_.leave();
   pool_->end_others();
 }
@@ -45,10 +56,17 @@ void MeasureService::finish_builds() {
   Builder& builder = builds_.builder();
   builder.start_queued();
   while (builder.running() > 0 || reference_.is_being_made()) {
-    const auto event = pool_->host().wait(std::nullopt);
+    const auto event = pool_->wait(std::nullopt);
     heed(*event);
     handle(*event);
     builder.start_queued();
+  }
+}
+
+void MeasureService::look_after_processes() {
+  while (const auto event = wait(now() + kShortest)) {
+    heed(*event);
+    handle(*event);
   }
 }
 
@@ -60,9 +78,9 @@ wire::MeasureRequest MeasureService::complete(wire::MeasureRequest request, cons
 
 std::optional<platform::ProcessHost::Event> MeasureService::wait(
     std::optional<platform::ProcessHost::Clock::time_point> until) {
-  if (std::ranges::none_of(devices_, &MeasureDevice::waits)) return pool_->host().wait(until);
+  if (std::ranges::none_of(devices_, &MeasureDevice::waits)) return pool_->wait(until);
   const auto soon = now() + kTurnPoll;
-  return pool_->host().wait(until ? std::min(*until, soon) : soon);
+  return pool_->wait(until ? std::min(*until, soon) : soon);
 }
 
 bool MeasureService::handle(const platform::ProcessHost::Event& event) {

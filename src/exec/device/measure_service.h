@@ -28,7 +28,7 @@ struct MeasureOptions {
   bool turns = true;                         ///< with other runs on the same device, the CPU among them
   RunObserver* observer = &no_observer();    ///< outlives the run
   std::shared_ptr<WorkerPool> pool = {};     ///< of this worker; null: one of its own
-  bool keeps_processes = false;              ///< that have a device open, for the next tuning with this pool
+  bool keeps_processes = false;              ///< that have a device open or build, for the next tuning with this pool
 };
 
 /// What sweep and finals share: the processes, the builds, the devices, and the reference result.
@@ -53,6 +53,8 @@ class MeasureService {
   void claim_clocks();
   /// Finishes all queued builds, and a reference that is being made. Throws Interrupted, and what its making throws.
   void finish_builds();
+  /// Handles what has happened to processes, when no specs are waited for. Throws Interrupted.
+  void look_after_processes();
   /// `request` as a measure process gets it.
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
 

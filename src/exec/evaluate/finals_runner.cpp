@@ -297,7 +297,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
     if (measured) std::get<FinalsEntry::Active>(entry.state).checked = true;
   }
   device_->end_turn();
-  service_->builds().inputs().check_unbuilt();
+  service_->builds().builder().inputs().check_unbuilt();
   if (measured && &entry != in_other_state_) why = contradiction(clocks, measured->metrics);
   if (!why) return measured;
   drop(entry, *why);
@@ -347,7 +347,8 @@ void FinalsRunner::time_in_other_state() {
 }
 
 void FinalsRunner::sample_load() {
-  if (const auto running = platform::others_running()) others_running_.push_back(*running);
+  const bool builds = service_->builds().builder().running() > 0;  // these are not others
+  if (const auto running = platform::others_running(); running && !builds) others_running_.push_back(*running);
   const std::chrono::duration<double> seconds = service_->now() - first_round_begin_;
   if (seconds.count() > 0) stolen_cores_ = (platform::stolen_seconds() - stolen_before_) / seconds.count();
 }
@@ -457,12 +458,17 @@ std::size_t FinalsRunner::active_count() const {
   return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& entry) { return entry->active(); }));
 }
 
+// The next tunings wait for what they try first. Times on a GPU do not depend on what the cores do.
+void FinalsRunner::build_for_others() {
+  if (is_gpu(service_->requests().hello().backend)) service_->builds().builder().start_queued();
+}
+
 void FinalsRunner::handle_next() {
   tick_(round_, active_count());
   const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
   heed(*event);
-  if (service_->handle(*event)) return;
+  if (service_->handle(*event)) return build_for_others();
   std::vector<FinalsEntry*> entries;
   for (const auto& entry : entries_)
     if (entry->active() && entry->active()->process->id() == process_of(*event)) entries.push_back(entry.get());

@@ -79,6 +79,7 @@ class FinalsRunner : public FinalsRun {
   void await(FinalsEntry& entry, Condition reached);
   std::ptrdiff_t active_specs() const;
   std::size_t active_count() const;
+  void build_for_others();
   void handle_next();
 
   MeasureService* service_;

@@ -1,16 +1,10 @@
 #include "exec/evaluate/local_executor.h"
 
-#include <chrono>
 #include <utility>
 
 #include "exec/evaluate/finals_runner.h"
 
 namespace tune::exec {
-namespace {
-
-constexpr auto kShortest = std::chrono::milliseconds(1);  // a wait of no time finds nothing
-
-}  // namespace
 
 LocalExecutor::LocalExecutor(const RequestFactory& requests, MeasureOptions options)
     : service_(requests, std::move(options)) {
@@ -41,12 +35,5 @@ Artifact LocalExecutor::artifact(const Spec& spec) {
 }
 
 std::optional<Usage> LocalExecutor::usage() { return runner_ ? std::optional(runner_->usage()) : std::nullopt; }
-
-void LocalExecutor::look_after_processes() {
-  while (const auto event = service_.wait(service_.now() + kShortest)) {
-    heed(*event);
-    service_.handle(*event);
-  }
-}
 
 }  // namespace tune::exec

@@ -21,8 +21,6 @@ class LocalExecutor : public Executor {
   std::optional<Usage> usage() override;
 
   MeasureService& service() { return service_; }
-  /// Handles what has happened to processes, when no specs are waited for. Throws Interrupted.
-  void look_after_processes();
 
  private:
   WorkerRunner& worker_runner();

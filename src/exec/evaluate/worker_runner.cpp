@@ -25,6 +25,7 @@ WorkerRunner::WorkerRunner(MeasureService& service)
       batch_(4 * service.options().jobs),
       sharing_(!exclusive_ && service.options().share_processes),
       created_(service.now()),
+      built_before_(service.builds().builder().seconds()),
       scales_(service.devices().size()) {
   for (std::size_t i = 0; i < service.devices().size(); ++i)
     devices_.push_back({DeviceQueue(service.devices()[i], rules_of(i))});
@@ -82,7 +83,7 @@ Activity WorkerRunner::activity() const {
 Usage WorkerRunner::usage() const {
   Usage usage;
   usage.devices = static_cast<int>(devices_.size());
-  usage.stages.of(Stage::build) = service_->builds().builder().seconds();
+  usage.stages.of(Stage::build) = service_->builds().builder().seconds() - built_before_;
   for (const Device& device : devices_) {
     usage.stages += device.queue.stage_times();
     const std::chrono::duration<double> span = device.queue.last_launch() - created_;
@@ -325,7 +326,7 @@ bool WorkerRunner::collect_results() {
 void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   const auto found = std::ranges::find_if(tasks_, [&](const Task& t) { return t.ticket == result.ticket; });
   if (found == tasks_.end()) return;  // dismissed
-  service_->builds().inputs().check_unbuilt();
+  service_->builds().builder().inputs().check_unbuilt();
   Task& task = *found;
   const auto* failure = std::get_if<Failure>(&result.outcome);
   const bool again =

@@ -105,6 +105,7 @@ class WorkerRunner : public Runner {
   std::string distrust_;
   wire::Go best_;  ///< how a spec is timed, by the first device's clock
   Clock::time_point created_;
+  double built_before_;  ///< seconds of builds that ended before
   std::int64_t last_ticket_ = 0;
   std::vector<Device> devices_;
   DeviceScales scales_;

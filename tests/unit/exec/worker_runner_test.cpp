@@ -1,7 +1,9 @@
 #include "exec/evaluate/worker_runner.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <set>
@@ -12,6 +14,8 @@
 
 namespace tune::worker_runner_test {
 namespace {
+
+using namespace std::chrono_literals;
 
 class WorkerRunnerTest : public testing::Test {
  protected:
@@ -115,6 +119,61 @@ TEST(RestingProcesses, AreNoneOnADeviceThatAdmitsOne) {
   FakeTuning tuning{40};
   two_tunings(tuning, true, true);
   EXPECT_EQ(started(tuning.host(), "reference"), 2);
+}
+
+/// Asks for eight builds, later than for what a tuning wants: `key 0` to `key 7`.
+void want_later(exec::MeasureService& service, const FakeTuning& tuning) {
+  for (int i = 0; i < 8; ++i)
+    EXPECT_TRUE(
+        service.builds().builder().want_later(fmt::format("key {}", i), tuning.requests().build(tuning.spec(1))));
+}
+
+TEST(BuildsOfSeveralTunings, GoOnBetweenThem) {
+  FakeTuning tuning{40};
+  tuning.host().build_time = 50ms;
+  {
+    const auto service = tuning.service(1, false, false, true);
+    want_later(*service, tuning);
+    exec::WorkerRunner runner(*service);
+    runner.start(tuning.spec(1));
+    EXPECT_TRUE(runner.wait(tuning.host().now() + 1s));
+    EXPECT_EQ(service->builds().builder().running(), 4);
+  }
+  const auto service = tuning.service(1, false, false, true);
+  service->finish_builds();
+  EXPECT_NE(service->builds().builder().find("key 7"), nullptr);
+  EXPECT_EQ(started(tuning.host(), "build"), 9) << "each once";
+}
+
+TEST(BuildsOfSeveralTunings, EndWithTheCommand) {
+  FakeTuning tuning{40};
+  tuning.host().build_time = 50ms;
+  {
+    const auto service = tuning.service(1, false, false, true);
+    want_later(*service, tuning);
+    service->builds().builder().start_queued();
+  }
+  const auto artifacts = [&] {
+    const std::filesystem::recursive_directory_iterator files(tuning.folder() / "store");
+    return std::ranges::count_if(files, [](const auto& file) { return file.path().filename() == "artifact"; });
+  };
+  EXPECT_EQ(artifacts(), 4);
+  tuning.end_processes();
+  EXPECT_EQ(artifacts(), 0);
+}
+
+TEST(BuildsOfSeveralTunings, WaitForThoseOfTheTuningThatGoesOn) {
+  FakeTuning tuning{40};
+  tuning.host().build_time = 50ms;
+  const auto service = tuning.service();
+  exec::Builder& builder = service->builds().builder();
+  want_later(*service, tuning);
+  builder.want("key 7", tuning.requests().build(tuning.spec(1)));
+  builder.start_queued();
+  while (builder.running() > 0) service->handle(*service->wait(std::nullopt));
+  EXPECT_NE(builder.find("key 7"), nullptr);
+  EXPECT_NE(builder.find("key 2"), nullptr);
+  EXPECT_EQ(builder.find("key 3"), nullptr) << "as many as may run at once are built";
 }
 
 TEST(RestingProcesses, ThatEndAreReplaced) {
