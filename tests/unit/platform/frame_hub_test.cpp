@@ -7,11 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "model/values/error.h"
 #include "platform/net/frame_link.h"
 #include "platform/net/tcp.h"
 
@@ -108,6 +111,33 @@ TEST_F(Listening, ManyThatSayNothingKeepNobodyOut) {
   ::waitpid(others, nullptr, 0);
   ::setrlimit(RLIMIT_NOFILE, &files);
   for (const int end_of_pipe : begin) ::close(end_of_pipe);
+}
+
+// Two of them connect faster than one can be let in.
+TEST_F(Listening, WhoConnectsAllTheTimeKeepsNobodyUnheard) {
+  go_on_.release(1'000'000);  // connections are lost
+  std::atomic<bool> ends = false;
+  const auto flood = [&] {
+    while (!ends) try {
+        connect();
+      } catch (const Error&) {  // no port is free
+      }
+  };
+  std::thread one(flood), other(flood);
+  const platform::Descriptor peer = connect();
+  bool heard = false;
+  int opened = 0;
+  const auto end = FrameHub::Clock::now() + 5s;
+  while (!heard && FrameHub::Clock::now() < end) {
+    const auto event = hub_.wait(end);
+    if (event && std::holds_alternative<FrameHub::Opened>(*event) && ++opened == 1000)
+      peer.write(*platform::FrameLink::frame("hello"));
+    heard = event && std::holds_alternative<FrameHub::Arrived>(*event);
+  }
+  ends = true;
+  one.join();
+  other.join();
+  EXPECT_TRUE(heard);
 }
 
 }  // namespace
