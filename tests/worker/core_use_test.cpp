@@ -11,7 +11,7 @@ namespace {
 using worker::CoreUse;
 
 double clean(const CoreUse& use, double cores, double stolen = 0) {
-  return worker::clean_seconds(std::array{use}, cores, stolen, {});
+  return worker::clean_seconds(std::array{use}, cores, {stolen, stolen / use.seconds}, {});
 }
 
 CoreUse of(double seconds, double computed, double first_computed) {
@@ -47,7 +47,7 @@ TEST(CleanSeconds, OfSeveralThreadsAreLessOnlyWhereOthersTakeTheirCores) {
 
 TEST(CleanSeconds, CountAnotherProgramBesideOneOfThreeLaunches) {
   const std::array<CoreUse, 3> uses = {two_threads(1), two_threads(0), two_threads(0)};
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 1);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, {}), 1);
 }
 
 TEST(CleanSeconds, CountThreadsOfShortKernelsToo) {
@@ -104,9 +104,17 @@ TEST(CleanSeconds, OfLaunchesOnASharedCoreCountInTheSweepOnlyIfThereIsNoOther) {
   wire::Go finals;
   finals.launches = 3;
   const std::array<CoreUse, 3> uses = {alone, shared, shared};
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 2e-3);
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(std::span(uses).subspan(1), 2, 0, {}), 1e-3);
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, finals), 1e-3);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, {}), 2e-3);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(std::span(uses).subspan(1), 2, {}, {}), 1e-3);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, finals), 1e-3);
+}
+
+TEST(CleanSeconds, OfLaunchesThatHardlySharedACoreCountAsTheOthers) {
+  CoreUse slow = of(3e-3, 6e-3, 3e-3), fast = of(2e-3, 4e-3, 2e-3);
+  slow.threads = fast.threads = 2;
+  fast.first_waited = 10e-6;
+  const std::array<CoreUse, 3> uses = {slow, fast, fast};
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, {}), 1.98e-3);
 }
 
 TEST(CleanSeconds, OfOneThreadAreWithoutWhatTheHostTookOfItsTime) {
@@ -124,15 +132,17 @@ TEST(CleanSeconds, OfSeveralThreadsAreLessWhereTheHostTakesTheirCores) {
   EXPECT_DOUBLE_EQ(clean(use, 2), 20e-3) << "they wait for each other";
   EXPECT_DOUBLE_EQ(clean(use, 2, 10e-3), 10e-3);
   EXPECT_DOUBLE_EQ(clean(use, 4, 10e-3), 20e-3) << "there are cores for all";
+  const platform::Stolen over_a_second = {10e-3, 0.01};
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(std::array{use}, 2, over_a_second, {}), 20e-3) << "most of it was before";
 }
 
 TEST(CleanSeconds, AreTheMedianInFinalsAndElseTheLeast) {
   const std::array<CoreUse, 3> uses = {of(3, 0, 0), of(1, 0, 0), of(2, 0, 0)};
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, {}), 1);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, {}), 1);
   wire::Go go;
   go.launches = 3;
-  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, 0, go), 2);
-  EXPECT_EQ(worker::clean_seconds({}, 2, 0, {}), 0);
+  EXPECT_DOUBLE_EQ(worker::clean_seconds(uses, 2, {}, go), 2);
+  EXPECT_EQ(worker::clean_seconds({}, 2, {}, {}), 0);
 }
 
 }  // namespace

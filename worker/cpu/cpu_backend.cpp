@@ -299,17 +299,16 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   if (observer_) observer_->start();
   spent_ = 0;
   const double start = seconds_now();
+  const platform::StolenTime stolen;
   const wire::Checked checked = go.check ? check() : wire::Checked();
   const bool compared = go.check && verifier_->has_reference();
   if (compared) report(checked);
   const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
   wire::Measured measured;
-  const double stolen_before = platform::stolen_seconds();
   measured.timing = sample(limited, checked.seconds, start);
-  const double stolen = platform::stolen_seconds() - stolen_before;
   std::vector<CoreUse> uses;
   for (const TimedLaunch& launch : launches_) uses.push_back(launch.use);
-  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), stolen, go);
+  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), stolen.so_far(), go);
   measured.checked = compared;
   refuse_impossible(measured.timing);
   if (observer_) {

@@ -14,6 +14,7 @@ constexpr double kOtherThreads = 0.02;    // of what all computed, from which on
 constexpr double kEndedThreads = 0.05;    // the same, if they have ended
 constexpr double kAroundLaunch = 0.2e-3;  // seconds that a thread waits while the process is continued and stopped
 constexpr double kStolenStep = 10e-3;     // seconds in which stolen ones are counted
+constexpr double kLostInSharing = 0.05;   // of the time, from which on a core was shared for long
 constexpr double kWhole = 0.05;           // of a thread, by which parallel work may exceed a whole number of them
 
 bool has_threads(const CoreUse& use) {
@@ -29,18 +30,17 @@ double width_of(std::span<const CoreUse> uses) {
   return width;
 }
 
-/// How many cores other programs and the host took while these were timed, on average.
-double taken_cores(std::span<const CoreUse> uses, double stolen) {
-  double sum = 0, samples = 0, seconds = 0;
+/// How many cores other programs took while these were timed, on average.
+double others_on_average(std::span<const CoreUse> uses) {
+  double sum = 0, samples = 0;
   for (const CoreUse& use : uses) {
     sum += use.others.value_or(0);
     samples += use.others ? 1 : 0;
-    seconds += use.seconds;
   }
-  return (samples > 0 ? sum / samples : 0) + stolen / seconds;
+  return samples > 0 ? sum / samples : 0;
 }
 
-/// What the host may have taken of the time of a single thread.
+/// What the host, which took so many seconds in all, may have taken of the time of a single thread.
 double lost_to_host(const CoreUse& use, double stolen) {
   if (stolen <= 0) return 0;
   return std::clamp(use.seconds - use.first_waited - use.computed, 0.0, stolen + kStolenStep);
@@ -56,20 +56,21 @@ double lost_on_shared_core(const CoreUse& use, double cores) {
 
 }  // namespace
 
-double clean_seconds(std::span<const CoreUse> uses, double cores, double stolen, const wire::Go& go) {
+double clean_seconds(std::span<const CoreUse> uses, double cores, const platform::Stolen& stolen, const wire::Go& go) {
   if (uses.empty()) return 0;
-  const double taken = taken_cores(uses, stolen);
+  const double taken = others_on_average(uses) + stolen.cores;
   const bool disturbed = taken >= kBusy && taken + width_of(uses) > cores;
   std::vector<double> seconds, on_shared_core;
   for (const CoreUse& use : uses) {
     double clean = use.seconds, lost = 0;
     if (!has_threads(use))
-      clean -= use.first_waited + lost_to_host(use, stolen);
+      clean -= use.first_waited + lost_to_host(use, stolen.seconds);
     else if (disturbed)
       clean = std::min(clean - use.first_waited - use.others_waited, use.computed / cores);
     else if (use.threads > 1)
       lost = lost_on_shared_core(use, cores);
-    (lost > 0 ? on_shared_core : seconds).push_back(std::max(clean - lost, kLeastShare * use.seconds));
+    (lost > kLostInSharing * use.seconds ? on_shared_core : seconds)
+        .push_back(std::max(clean - lost, kLeastShare * use.seconds));
   }
   if (go.launches <= 0) return std::ranges::min(seconds.empty() ? on_shared_core : seconds);
   seconds.insert(seconds.end(), on_shared_core.begin(), on_shared_core.end());

@@ -54,7 +54,7 @@ double WholeCommand::note(const platform::ResourceUse& use) {
 }
 
 wire::Measured WholeCommand::measure(const wire::Go& go) {
-  const double stolen_before = platform::stolen_seconds();
+  const platform::StolenTime stolen;
   const Timing timing = go.launches > 0 ? run_once() : sample(go);
   is_warm_ = true;
   const auto first = uses_.end() - std::min<std::ptrdiff_t>(timing.count, std::ssize(uses_));
@@ -65,8 +65,7 @@ wire::Measured WholeCommand::measure(const wire::Go& go) {
     system.push_back(use->system_seconds * 1e3);
     peak = std::max(peak, use->peak_bytes);
   }
-  const double stolen = platform::stolen_seconds() - stolen_before;
-  const double clean = clean_seconds(core_uses_, std::thread::hardware_concurrency(), stolen, go);
+  const double clean = clean_seconds(core_uses_, std::thread::hardware_concurrency(), stolen.so_far(), go);
   uses_.clear();
   core_uses_.clear();
   const double mebibytes = static_cast<double>(peak) / (1 << 20);

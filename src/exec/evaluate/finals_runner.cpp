@@ -11,7 +11,6 @@
 #include "exec/evaluate/finals_entry.h"
 #include "exec/request/spec_launches.h"
 #include "model/values/random.h"
-#include "platform/process/taken_cores.h"
 
 namespace tune::exec {
 namespace {
@@ -49,8 +48,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   Random random(rules_.seed);
   std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
-  first_round_begin_ = service_->now();
-  stolen_before_ = platform::stolen_seconds();
+  if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
   for (round_ = 1; round_ <= most_rounds(rules_); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
@@ -349,8 +347,7 @@ void FinalsRunner::time_in_other_state() {
 void FinalsRunner::sample_load() {
   const bool builds = service_->builds().builder().running() > 0;  // these are not others
   if (const auto running = platform::others_running(); running && !builds) others_running_.push_back(*running);
-  const std::chrono::duration<double> seconds = service_->now() - first_round_begin_;
-  if (seconds.count() > 0) stolen_cores_ = (platform::stolen_seconds() - stolen_before_) / seconds.count();
+  if (stolen_) stolen_cores_ = stolen_->so_far().cores;
 }
 
 // A process that stayed would hold memory, and would end while another is launched.

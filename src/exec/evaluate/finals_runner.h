@@ -11,6 +11,7 @@
 #include "exec/device/measure_service.h"
 #include "exec/evaluate/finals_run.h"
 #include "exec/process/runner.h"
+#include "platform/process/taken_cores.h"
 
 namespace tune::exec {
 
@@ -96,9 +97,8 @@ class FinalsRunner : public FinalsRun {
   int decided_after_ = 0;                        ///< the round in which they were
   const FinalsEntry* in_other_state_ = nullptr;  ///< is timed so: the rounds are over, and its failure does not count
   std::vector<double> others_running_;           ///< at the end of each round
-  FinalsRules::Clock::time_point first_round_begin_;
-  double stolen_before_ = 0;  ///< platform::stolen_seconds at that time
-  double stolen_cores_ = 0;   ///< since then, on average
+  std::optional<platform::StolenTime> stolen_;   ///< since the first round began
+  double stolen_cores_ = 0;                      ///< until the last round ended, on average; a GPU needs none
 };
 
 }  // namespace tune::exec

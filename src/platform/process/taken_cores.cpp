@@ -35,4 +35,10 @@ double stolen_seconds(const std::string& path) {
   return steal / static_cast<double>(::sysconf(_SC_CLK_TCK)) * share_of_cores();
 }
 
+Stolen StolenTime::so_far() const {
+  const double stolen = stolen_seconds() - before_;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+  return {stolen, seconds.count() > 0 ? stolen / seconds.count() : 0};
+}
+
 }  // namespace tune::platform

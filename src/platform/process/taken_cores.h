@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -12,5 +13,21 @@ std::optional<double> others_running();
 /// something else run on them since the machine started, in steps of 10 ms; of a part of the machine's cores, their
 /// share. 0 if the system does not tell, or there is no host. `file` is read as /proc/stat.
 double stolen_seconds(const std::string& file = "/proc/stat");
+
+/// What the host has taken in some time.
+struct Stolen {
+  double seconds = 0;  ///< as stolen_seconds
+  double cores = 0;    ///< on average
+};
+
+/// Measures that from its construction on.
+class StolenTime {
+ public:
+  Stolen so_far() const;
+
+ private:
+  double before_ = stolen_seconds();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace tune::platform
