@@ -192,9 +192,4 @@ std::string styled(std::string_view text, Style style, bool colors) {
   return fmt::format("{}{}{}{}", style.bold ? "\x1b[1m" : "", code_of(style.color), result, kReset);
 }
 
-std::string how_to_compare_again() {
-  return "measure old and new again, one after the other on an idle machine, or, if tune builds the kernel, in turns "
-         "with tune --tune --baseline OLD.yaml";
-}
-
 }  // namespace tune::report

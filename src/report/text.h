@@ -47,7 +47,4 @@ inline constexpr Style kWarningStyle{false, Style::Color::yellow};
 /// The text with its hidden characters escaped, in that style if there are `colors`.
 std::string styled(std::string_view text, Style style, bool colors);
 
-/// Advice where recorded times leave open whether something became slower.
-std::string how_to_compare_again();
-
 }  // namespace tune::report

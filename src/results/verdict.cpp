@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
-constexpr double kVeryMuch = 9;   // a loss that says only that little is known
-constexpr double kStolen = 0.01;  // cores; a few long interruptions, which hide how fast specs are
+constexpr double kVeryMuch = 9;    // a loss that says only that little is known
+constexpr double kStolen = 0.005;  // of the cores, from which on the host is named as a cause
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
 
@@ -167,7 +167,7 @@ class WinnerVerdict {
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
-    if (works_alone()) return text + fmt::format(", and no other of {} works", tried());
+    if (works_alone()) return text + fmt::format(", and all others of {} failed", tried());
     return text +
            (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
            tried();
@@ -229,9 +229,9 @@ class WinnerVerdict {
     if (finals && finals->others_running.value_or(0) >= kBusy)
       causes.push_back(fmt::format("on average {:.1f} threads of other programs ran on {} cores",
                                    *finals->others_running, finals->cores));
-    if (finals && finals->stolen_cores >= kStolen)
-      causes.push_back(
-          fmt::format("the host of this virtual machine took {} of a core", percent(finals->stolen_cores)));
+    if (finals && finals->stolen_cores >= kStolen * finals->cores)
+      causes.push_back(fmt::format("the host of this virtual machine took {} of its {} cores",
+                                   percent(finals->stolen_cores / finals->cores), finals->cores));
     return fmt::format("{}", fmt::join(causes, ", and "));
   }
 
@@ -266,7 +266,7 @@ class WinnerVerdict {
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
-    if (compares_recorded_times()) return report::how_to_compare_again();
+    if (compares_recorded_times()) return "";  // the comparison says it
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
       return same_command("--fresh") + ", on a quieter machine";

@@ -107,7 +107,9 @@ std::string verdict_of(const RunComparison& comparison) {
 /// What to do if the question is open; empty where it is answered, or where nothing can be compared.
 std::string next_text(const RunComparison& comparison) {
   const bool is_open = !comparison.shapes.empty() && is_slower(comparison) == Answer::open;
-  return is_open ? "next: " + how_to_compare_again() : "";
+  if (!is_open) return "";
+  return "next: measure old and new again, one after the other on an idle machine, or in turns with tune --tune "
+         "--baseline OLD.yaml, if the build store still has what it built for OLD.yaml";
 }
 
 std::string run_text(const ComparedRun& run) {

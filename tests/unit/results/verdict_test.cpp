@@ -114,7 +114,7 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   outcome_.comparison->shapes[0].best[0].paired = false;
   EXPECT_EQ(line(0), "FAIL: new/recorded = 1.200 (1.190..1.210), allowed 1.03: slower");
   outcome_.comparison->shapes[0].best[0].change = Change::open;
-  EXPECT_TRUE(verdict().lines.back().starts_with("  next: measure old and new again, "));
+  EXPECT_FALSE(cli::has(verdict().lines.back(), "next: ")) << "the comparison says it";
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
@@ -148,7 +148,7 @@ TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the only spec that was tried");
   for (std::size_t i : {1, 2}) trials_[i].outcome = Failure{};
   summary_.trials = trials_;
-  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, and no other of 3 specs works");
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, and all others of 3 specs failed");
 }
 
 TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
@@ -209,14 +209,14 @@ TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   EXPECT_EQ(line(2), "  noise: on average 0.3 threads of other programs ran on 4 cores");
   outcome_.finals->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
-  outcome_.finals->stolen_cores = 0.009;
+  outcome_.finals->stolen_cores = 0.019;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
   outcome_.finals->stolen_cores = 0.12;
   EXPECT_EQ(line(2),
             "  noise: on average 6.2 threads of other programs ran on 4 cores, and the host of this virtual machine "
-            "took 12 % of a core");
+            "took 3 % of its 4 cores");
   outcome_.finals->others_running = 0.3;
-  EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 12 % of a core");
+  EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 3 % of its 4 cores");
   row(0).finals_result->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");
   row(0).finals_result->metrics["throttle"] = 4 + 32;
