@@ -168,6 +168,7 @@ void bind(cli::Command& command, ExportOptions& options) {
 
 ExitCode export_results(const ExportOptions& options) {
   using Format = std::string (*)(const database::Database&, const database::ResultGroup&);
+  if (options.output) must_not_be_input(*options.output, std::span(&options.database, 1));
   const std::map<std::string, Format> formats = {{"json", to_json}, {"csv", to_csv}, {"bmf", to_bmf}};
   const database::Database database = database::read_database(options.database);
   const database::ResultGroup& group = the_group(database, options.selection);

@@ -115,6 +115,8 @@ TEST_F(Dispatch, ADatabaseIsExportedAsData) {
   EXPECT_TRUE(has(tune({"export", "db.yaml", "--format", "xml"}, 2).err, "--format"));
   EXPECT_TRUE(
       has(tune({"export", "db.yaml", "--format", "csv", "-o", "db.yaml/x.csv"}, 4).err, "cannot write db.yaml/x.csv"));
+  EXPECT_TRUE(
+      has(tune({"export", "db.yaml", "--format", "csv", "-o", "db.yaml"}, 2).err, "the output is also an input"));
 }
 
 // The sizes that a rule was made from are exported with its configurations. The tree is not: no reader of it could tell
@@ -157,7 +159,12 @@ TEST_F(Dispatch, ThePageBeginsWithAProgramOfTwentyLines) {
 
 TEST_F(Dispatch, TheSizesOfThePageAreThere) {
   const std::string folder = TUNE_SOURCE_DIR "/demo/dispatch/";
-  tune({folder + "gemm.yaml", "--shapes", folder + "sizes.yaml", "--dry-run", "--quiet"});
+  const std::string listed =
+      tune({folder + "gemm.yaml", "--shapes", folder + "sizes.yaml", "--dry-run", "--quiet"}).out;
+  std::ptrdiff_t sizes = 0;
+  for (auto at = listed.find("M="); at != listed.npos; at = listed.find("\nM=", at + 1)) ++sizes;
+  const std::string page = sandbox_.read(TUNE_SOURCE_DIR "/docs/dispatch.md");
+  EXPECT_TRUE(has(page, fmt::format("gemm: {} sizes in ", sizes))) << listed;
 }
 
 TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
