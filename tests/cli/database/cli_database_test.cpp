@@ -41,10 +41,10 @@ TEST_F(DatabaseFile, KeepsTheBetterWhateverTheOrderAndHoweverOften) {
   Words order = {files[0], files[1], files[2]};
   std::ranges::sort(order);
   do {
-    tune({"merge", order[0], "-o", "again.yaml"});
-    tune({"merge", order[1], order[2], "-o", "again.yaml"});
-    EXPECT_EQ(sandbox_.read("again.yaml"), db);
-    fs::remove(sandbox_.folder() / "again.yaml");
+    tune({"merge", order[0], "-o", "new/again.yaml"});
+    tune({"merge", order[1], order[2], "-o", "new/again.yaml"});
+    EXPECT_EQ(sandbox_.read("new/again.yaml"), db);
+    fs::remove(sandbox_.folder() / "new/again.yaml");
   } while (std::next_permutation(order.begin(), order.end()));
   const auto written = fs::last_write_time(sandbox_.folder() / "db.yaml");
   EXPECT_EQ(tune({"merge", "db.yaml", files[1], "-o", "db.yaml"}).out,
@@ -150,7 +150,7 @@ TEST_F(DatabaseFile, RefusesWhatIsNone) {
                              {"export", "run.jsonl", "--format", "csv"},
                              {"lookup", "--db", "run.jsonl", "-m", "64"}})
     EXPECT_TRUE(has(tune(words, 2).err, "run.jsonl: this is the journal of a run, and neither a database nor the"));
-  EXPECT_TRUE(has(tune({"merge", "one.yaml", "-o", "no/db.yaml"}, 4).err, "cannot write no/db.yaml: "));
+  EXPECT_TRUE(has(tune({"merge", "one.yaml", "-o", "one.yaml/db.yaml"}, 4).err, "cannot write one.yaml/db.yaml: "));
   EXPECT_TRUE(has(tune({"merge", "missing.yaml", "-o", "new.yaml"}, 2).err, "missing.yaml"));
   EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.yaml"));
 }
