@@ -80,16 +80,26 @@ void refuse_former_command(const CommandText& tune, const std::vector<std::strin
                 "strategies, see tests/bench/README.md there");
 }
 
+bool names_parameter(const std::string& word) { return word.starts_with("--param") || word.starts_with("--add-param"); }
+
+bool is_mode(const std::string& word) { return word == "--tune" || word == "--dry-run" || word == "--build-only"; }
+
 /// The line that tunes the command at `command` in the words that a user typed, with all the others of them.
+/// Parameters and modes are ours wherever they stand.
 std::string with_dashes(const std::vector<std::string>& typed, std::vector<std::string>::const_iterator command) {
-  const tune::Words options(typed.begin() + 1, command);
+  tune::Words options(typed.begin() + 1, command), own;
+  for (auto word = command; word != typed.end() && *word != kDashes; ++word) {
+    tune::Words& where = names_parameter(*word) || is_mode(*word) ? options : own;
+    where.push_back(*word);
+    const bool has_value = names_parameter(*word) && word->find('=') == word->npos;
+    if (has_value && word + 1 != typed.end()) where.push_back(*++word);
+  }
   tune::Words line = {"tune"};
-  if (std::ranges::find(options, "--tune") == options.end()) line.emplace_back("--tune");
+  if (std::ranges::none_of(options, is_mode)) line.emplace_back("--tune");
   line.insert(line.end(), options.begin(), options.end());
-  const bool has_parameter = std::ranges::any_of(options, [](const auto& word) { return word.starts_with("--param"); });
-  if (!has_parameter) line.insert(line.end(), {"--param", "NAME:[1,2]"});
+  if (std::ranges::none_of(options, names_parameter)) line.insert(line.end(), {"--param", "NAME:[1,2]"});
   line.emplace_back(kDashes);
-  line.insert(line.end(), command, std::find(command, typed.end(), kDashes));
+  line.insert(line.end(), own.begin(), own.end());
   return typed_line(line);
 }
 
@@ -105,10 +115,12 @@ void refuse_command_without_dashes(const CommandText& tune, const std::vector<st
   } catch (const platform::NoProgram&) {
     return;
   }
+  auto command = typed.begin() + first_argument(tune, typed);
+  if (command == typed.end() || *command != *begin) command = std::find(typed.begin() + 1, typed.end(), *begin);
   throw Error(ExitCode::bad_input,
               fmt::format("{} is a command and no tuning file; write commands behind --, and {{NAME}} in the place of "
                           "each value to tune:\n\t{}",
-                          *begin, with_dashes(typed, std::find(typed.begin() + 1, typed.end(), *begin))));
+                          *begin, with_dashes(typed, command)));
 }
 
 /// Throws Error(bad_input) for a word such as `pakage`, where no file of this name is there.
@@ -262,10 +274,11 @@ class CommandLine {
     const bool is_tune = &entry == &entries_.front();
     if (is_tune && unknown == "--continue")
       return "; the same command continues where the last run stopped, without an option";
-    std::vector<std::string> known;  // without dashes, which would make all options alike
+    std::vector<std::string> known, common;  // without dashes, which would make all options alike
     for (const OptionText& option : entry.text->options)
       for (const std::string& name : option.names)
-        if (name.starts_with(kDashes)) known.push_back(name.substr(kDashes.size()));
+        if (name.starts_with(kDashes)) (option.common ? common : known).push_back(name.substr(kDashes.size()));
+    known.insert(known.begin(), common.begin(), common.end());
     const std::size_t first = std::min(unknown.find_first_not_of('-'), unknown.size());
     const std::string word = unknown.substr(first, unknown.find('=') - first);
     std::string nearest = nearest_name(word, known);

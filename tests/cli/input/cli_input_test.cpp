@@ -233,6 +233,8 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
           "tune: error: The following argument was not expected: --tun, did you mean '--tune'?\n");
   refuses({"package", "best.yaml", "--out", "folder"},
           "tune: error: The following argument was not expected: --out, did you mean '--output'?\n");
+  refuses({"bench.yaml", "--out", "best"},
+          "tune: error: The following argument was not expected: --out, did you mean '--output'?\n");
   refuses({"bench.yaml", "--size", "m=4"},
           "tune: error: The following argument was not expected: --size; see tune --help\n");
   refuses({"bench.yaml", "--strategy", "genetics"},

@@ -201,6 +201,9 @@ TEST_F(FirstContact, ACommandWithoutDashesIsShownWithThem) {
   refused({"--tune", "cat", "-3", "-k", "-c", "file"},
           refusal + "tune --tune --param 'NAME:[1,2]' -- cat -3 -k -c file\n");
   refused({"--param", "L:[1,2]", "cat", "-{L}"}, refusal + "tune --tune --param 'L:[1,2]' -- cat '-{L}'\n");
+  refused({"--output", "cat", "cat", "-3"}, refusal + "tune --tune --output cat --param 'NAME:[1,2]' -- cat -3\n");
+  refused({"cat", "-{L}", "-k", "--add-param", "L:[1,2]", "--dry-run"},
+          refusal + "tune --add-param 'L:[1,2]' --dry-run -- cat '-{L}' -k\n");
   EXPECT_EQ(sandbox_.tune({"--dry-run", "--param", "L:[1,2]", "--", "cat", "-{L}"}).code, 0);
   refused({"diff", "old"}, "NEW is required; see tune diff --help");
   sandbox_.write("cat.yaml", "");
