@@ -225,7 +225,8 @@ std::filesystem::path run_file(const std::filesystem::path& named) {
   std::error_code ignored;
   const std::filesystem::path journal = named.string() + ".jsonl";
   if (std::filesystem::is_regular_file(named, ignored)) return named;
-  const bool is_name = named.has_filename() && !named.has_extension() && !std::filesystem::exists(named, ignored);
+  const bool is_name = named.has_filename() && !named.has_extension() && !std::filesystem::exists(named, ignored) &&
+                       !std::filesystem::exists(named.string() + ".yaml", ignored);
   return is_name || std::filesystem::is_regular_file(journal, ignored) ? journal : named;
 }
 
