@@ -107,7 +107,9 @@ class Init {
   }
 
   [[noreturn]] void explain_no_parameter(const KernelSource& source) const {
-    fail("there is no macro in it that a build could define, so there is nothing to choose from; " +
+    const std::string lack = source.macros.empty() ? "there is no macro in it that a build could define"
+                                                   : "its macros follow from the problem, and none is a parameter";
+    fail(lack + ", so there is nothing to choose from; " +
          (source.fixed_numbers.empty()
               ? "write a name such as TILE where a number stands today"
               : fmt::format("candidates, once their definitions are removed or stand behind #ifndef: {}",
