@@ -30,7 +30,8 @@ struct FinalsRules : wire::FinalsSettings {
   std::function<void()> note_waiting = {};
 };
 
-/// So many rounds tell any two of 24 specs apart, also if a few are disturbed, which one of 16 must not be.
+/// So many rounds tell any two of 24 specs apart even if a few of them are disturbed. (The fewest that do, 16 rounds,
+/// must all be undisturbed.)
 inline constexpr int kSureRounds = 39;
 
 /// How many rounds are held at most.
