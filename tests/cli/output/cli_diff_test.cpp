@@ -259,6 +259,8 @@ TEST_F(Diff, ABestYamlAJournalAndACsvFileCanBeCompared) {
   }
   fs::remove(sandbox_.folder() / "bench.sh");
   EXPECT_TRUE(has(diff_files("best.yaml", "best.jsonl", 0).out, "within noise")) << "the source need not be there";
+  fs::remove(sandbox_.folder() / "best.jsonl");
+  EXPECT_TRUE(has(diff_files("best", "best.yaml", 2).err, "did you mean 'best.yaml'?"));
 }
 
 TEST_F(Diff, KernelsWithoutACommonSpecAreNotCompared) {
