@@ -88,9 +88,9 @@ class PackageWriter {
     std::string sizes, operands;
     for (std::size_t i = 0; i < numbers_.sizes.size(); ++i)
       sizes += fmt::format("  std::int64_t {}{};\n", member_of(numbers_.sizes[i]),
-                           gemm_ == nullptr || i < 3 ? ""
-                           : i < kDistances          ? " = 1"
-                                                     : " = 0");
+                           gemm_ == nullptr || i < 3                ? ""
+                           : i + kDistances < numbers_.sizes.size() ? " = 1"
+                                                                    : " = 0");
     for (const Buffer& operand : operands_of(*plan_))
       operands += fmt::format("  {}void* {} = nullptr;{}\n", operand.role == Buffer::Role::in ? "const " : "",
                               member_of(operand.name),

@@ -48,19 +48,26 @@ std::string description_of(Scale scale, const std::string& lines) {
 
 }  // namespace
 
+std::string text_of(const Extent& extent, const std::function<std::string(const std::string&)>& size) {
+  const std::string text = size(extent.size);
+  return extent.times == 1 ? text : fmt::format("multiply({}, {})", extent.times, text);
+}
+
 MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
   const std::string all = gemm.groups() > 0 ? "" : "batch";
+  const Extent rows = {"m"};
   if (operand == "A")
-    return gemm.layout_a == Layout::row ? MatrixShape{gemm.a, 'a', "k", "m", all}
-                                        : MatrixShape{gemm.a, 'a', "m", "k", all};
+    return gemm.layout_a == Layout::row ? MatrixShape{gemm.a, 'a', {"k"}, rows, all}
+                                        : MatrixShape{gemm.a, 'a', rows, {"k"}, all};
   if (operand == "B") {
     const std::string count = gemm.groups() > 0 ? "groups" : "batch";
-    return gemm.layout_b == Layout::row ? MatrixShape{gemm.b, 'b', "n", "k", count, times_of_b(gemm), 1}
-                                        : MatrixShape{gemm.b, 'b', "k", "n", count, 1, times_of_b(gemm)};
+    const Extent columns = {"n", times_of_b(gemm)};
+    return gemm.layout_b == Layout::row ? MatrixShape{gemm.b, 'b', columns, {"k"}, count}
+                                        : MatrixShape{gemm.b, 'b', {"k"}, columns, count};
   }
   if (operand == "C")
-    return gemm.layout_c == Layout::row ? MatrixShape{gemm.c, 'c', "n", "m", all}
-                                        : MatrixShape{gemm.c, 'c', "m", "n", all};
+    return gemm.layout_c == Layout::row ? MatrixShape{gemm.c, 'c', {"n"}, rows, all}
+                                        : MatrixShape{gemm.c, 'c', rows, {"n"}, all};
   throw NotPackaged(fmt::format("a tensor map of {} is not known to packages", operand));
 }
 

@@ -1,17 +1,27 @@
 #pragma once
+#include <functional>
 #include <string>
 
 #include "model/plan.h"
 
 namespace tune::package {
 
-/// A matrix of a product as it lies in memory: `outer` runs of `inner` elements, and `count` such matrices. The texts
-/// are names of sizes; an empty `count` is one matrix.
+/// `times` times the size that is named `size`.
+struct Extent {
+  std::string size;
+  int times = 1;  ///< 2: of B's columns, of which an epilogue makes one column of C each
+};
+
+/// C++ for an extent, by the functions of files/number.h.in; `size` gives that for the name of a size.
+std::string text_of(const Extent& extent, const std::function<std::string(const std::string&)>& size);
+
+/// A matrix of a product as it lies in memory: `outer` runs of `inner` elements, and `count` such matrices. `count` is
+/// the name of a size; empty: there is one matrix.
 struct MatrixShape {
   Type type;
   char letter;  ///< of `lda`, `stride_a`
-  std::string inner, outer, count;
-  int inner_times = 1, outer_times = 1;  ///< 2: of B's columns, of which an epilogue makes one column of C each
+  Extent inner, outer;
+  std::string count;
 
   std::string ld() const { return std::string("ld") + letter; }
   std::string stride() const { return std::string("stride_") + letter; }

@@ -113,11 +113,13 @@ class TableWriter {
     return fmt::format("    {{{}, {}, {}, {}, -1}},\n", size, node.most, node.below, node.above);
   }
 
-  std::string size_text(const std::string& name, int times = 1) const {
-    const std::string text =
-        fmt::format("sizes[{}]", std::ranges::find(numbers_->sizes, name) - numbers_->sizes.begin());
-    return times == 1 ? text : fmt::format("multiply({}, {})", times, text);
+  std::string size_text(const std::string& name) const {
+    return fmt::format("sizes[{}]", std::ranges::find(numbers_->sizes, name) - numbers_->sizes.begin());
   }
+  std::string size_text(const Extent& extent) const {
+    return text_of(extent, [&](const std::string& name) { return size_text(name); });
+  }
+  std::size_t first_distance() const { return numbers_->sizes.size() - kDistances; }
   std::vector<MatrixShape> matrices() const {
     return {matrix_of(*gemm_, "A"), matrix_of(*gemm_, "B"), matrix_of(*gemm_, "C")};
   }
@@ -126,8 +128,7 @@ class TableWriter {
   std::string distances_text() const {
     std::string text;
     for (const MatrixShape& each : matrices()) {
-      const std::string inner = size_text(each.inner, each.inner_times),
-                        outer = size_text(each.outer, each.outer_times);
+      const std::string inner = size_text(each.inner), outer = size_text(each.outer);
       text += fmt::format("[[maybe_unused]] Number tight_{}(const std::int64_t* sizes) {{ return {}; }}\n", each.ld(),
                           inner);
       text += fmt::format(
@@ -142,7 +143,7 @@ class TableWriter {
     std::string text = "void complete(const Sizes& sizes, std::int64_t* all) {\n";
     for (std::size_t i = 0; i < numbers_->sizes.size(); ++i) {
       text += fmt::format("  all[{}] = sizes.{};\n", i, member_of(numbers_->sizes[i]));
-      if (gemm_ != nullptr && i >= kDistances)
+      if (gemm_ != nullptr && i >= first_distance())
         text += fmt::format(
             "  if (all[{0}] == 0) {{\n    const Number tight = tight_{1}(all);\n    all[{0}] = tight.valid ? "
             "tight.value : -1;\n  }}\n",
@@ -166,9 +167,8 @@ class TableWriter {
 
   /// Of an operand; without an end.
   std::string bytes_of_matrix(const MatrixShape& matrix) const {
-    const std::string one =
-        fmt::format("add(multiply(subtract({}, 1), {}), {})", size_text(matrix.outer, matrix.outer_times),
-                    size_text(matrix.ld()), size_text(matrix.inner, matrix.inner_times));
+    const std::string one = fmt::format("add(multiply(subtract({}, 1), {}), {})", size_text(matrix.outer),
+                                        size_text(matrix.ld()), size_text(matrix.inner));
     return fmt::format("multiply({}, {})", size_of(matrix.type),
                        matrix.count.empty() ? one
                                             : fmt::format("add(multiply(subtract({}, 1), {}), {})",
@@ -202,8 +202,9 @@ class TableWriter {
         "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
         "return \"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
         "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{{}, {}, {} * {}, {} * {}, {} * {}}};\n}}\n\n",
-        bytes, kDistances, faults, c.count.empty() ? "1" : size_text(c.count), size_text(c.outer), size_text(c.inner),
-        size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()), size_of(c.type));
+        bytes, first_distance(), faults, c.count.empty() ? "1" : size_text(c.count), size_text(c.outer),
+        size_text(c.inner), size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()),
+        size_of(c.type));
   }
 
   const Package* package_;

@@ -303,17 +303,13 @@ class FunctionWriter {
       return;
     }
     const MatrixShape matrix = matrix_of(*gemm_, argument.buffer);
-    const auto size = [&](const std::string& name, int times = 1) {
-      const std::string text = pass(size_term(*size_number(name)));
-      return times == 1 ? text : fmt::format("multiply({}, {})", times, text);
-    };
+    const auto size = [&](const std::string& name) { return pass(size_term(*size_number(name))); };
     const auto bytes = [&](const std::string& name) {
       return fmt::format("multiply({}, {})", size(name), size_of(matrix.type));
     };
     const bool several = argument.box.size() == 3;
     lines_.push_back(fmt::format("  planner.map({}, {}, {{{}, {}{}}}, {{{}{}}}, {}, {}, {});", operand(argument.buffer),
-                                 map_type(matrix.type), size(matrix.inner, matrix.inner_times),
-                                 size(matrix.outer, matrix.outer_times),
+                                 map_type(matrix.type), text_of(matrix.inner, size), text_of(matrix.outer, size),
                                  several ? ", " + (matrix.count.empty() ? "1" : size(matrix.count)) : "",
                                  bytes(matrix.ld()), several ? ", " + bytes(matrix.stride()) : "",
                                  pass_all(argument.box), number(argument.swizzle), number(argument.l2)));
@@ -326,7 +322,7 @@ class FunctionWriter {
     const bool batched = gemm_ != nullptr && !has_groups && (built[3] != 1 || passed_.contains(3));
     for (std::size_t i = 0; i < built.size(); ++i) {
       const std::string& name = numbers_->sizes[i];
-      const bool is_distance = gemm_ != nullptr && i >= kDistances,
+      const bool is_distance = gemm_ != nullptr && i + kDistances >= built.size(),
                  is_stride = is_distance && name.starts_with("stride");
       if (has_groups && i == 0) continue;  // the kernel's group_offsets end with m
       if (passed_.contains(static_cast<int>(i)) || (is_stride && !batched && !(has_groups && name == "stride_b")))
