@@ -87,14 +87,15 @@ class PackageWriter {
   void set_words() {
     std::string sizes, operands;
     for (std::size_t i = 0; i < numbers_.sizes.size(); ++i)
-      sizes += fmt::format("  std::int64_t {}{};\n", member_of(numbers_.sizes[i]),
-                           gemm_ == nullptr || i < 3                ? ""
-                           : i + kDistances < numbers_.sizes.size() ? " = 1"
-                                                                    : " = 0");
+      sizes += fmt::format("  std::int64_t {}{};{}\n", member_of(numbers_.sizes[i]),
+                           gemm_ == nullptr || i < 3 || numbers_.sizes[i] == "max_rows" ? ""
+                           : i + kDistances < numbers_.sizes.size()                     ? " = 1"
+                                                                                        : " = 0",
+                           gemm_ != nullptr ? comment_of(description_of_size(*gemm_, numbers_.sizes[i])) : "");
     for (const Buffer& operand : operands_of(*plan_))
       operands += fmt::format("  {}void* {} = nullptr;{}\n", operand.role == Buffer::Role::in ? "const " : "",
                               member_of(operand.name),
-                              gemm_ != nullptr ? "  ///< " + description_of(*gemm_, operand.name) : "");
+                              gemm_ != nullptr ? comment_of(description_of(*gemm_, operand.name)) : "");
     if (sizes.empty()) throw NotPackaged("the problem has no sizes, by which a package could choose");
     sizes.pop_back();
     operands.pop_back();
@@ -109,9 +110,7 @@ class PackageWriter {
                           : "A CUstream or cudaStream_t."},
         {"SIZES", sizes},
         {"OPERANDS", operands},
-        {"SIZE_LIST", list_of(gemm_ == nullptr      ? numbers_.sizes
-                              : gemm_->groups() > 0 ? std::vector<std::string>{"m", "n", "k", "groups"}
-                                                    : std::vector<std::string>{"m", "n", "k"})},
+        {"SIZE_LIST", list_of(sizes_of_a_call())},
         {"OPERAND_LIST", list_of(numbers_.operands)},
         {"PYTHON_SECTION", fits_python() ? python_section() : ""},
         {"TEST_SECTION", test_section()},
@@ -132,6 +131,15 @@ class PackageWriter {
          cpu_ ? "src/cpu.cpp src/variants.cpp" : "src/gpu.cpp src/driver.cpp src/binaries.cpp src/binaries.S"},
     };
     words_.merge(gemm_ != nullptr ? words_of_gemm() : words_of_custom());
+  }
+
+  static std::string comment_of(const std::string& text) { return text.empty() ? "" : "  ///< " + text; }
+
+  /// Those without which there is no product.
+  std::vector<std::string> sizes_of_a_call() const {
+    std::vector<std::string> names = numbers_.sizes;
+    if (gemm_ != nullptr) names.resize(gemm_->groups() > 0 ? names.size() - kDistances : 3);
+    return names;
   }
 
   static std::string list_of(const std::vector<std::string>& names) {
@@ -184,7 +192,10 @@ class PackageWriter {
             {"RESIDUAL_OPERAND", number_of("residual")},
             {"SCALE_A_OPERAND", number_of("scale_a")},
             {"SCALE_B_OPERAND", number_of("scale_b")},
-            {"OFFSETS_OPERAND", number_of("group_offsets")},
+            {"GROUPS_OPERAND", number_of(gemm_->max_rows > 0 ? "group_rows" : "group_offsets")},
+            {"HAS_ROOM", fmt::format("{}", gemm_->max_rows > 0)},
+            {"ANY_PADDING", fmt::format("{}", gemm_->any_padding)},
+            {"VARIED_SIZES", varied_sizes()},
             {"ACC", std::string(to_text(gemm_->acc))},
             {"FAST_ACCUM", fmt::format("{}", gemm_->fast_accum)},
             {"ENTRY_OFFSETS", entry_offsets()},
@@ -193,6 +204,13 @@ class PackageWriter {
             {"SCALE_B", scale_name(gemm_->scale_b)},
             {"TORCH_TYPES", torch_types()},
             {"B_IS_TRANSPOSED", gemm_->layout_b == Layout::col ? "True" : "False"}};
+  }
+
+  /// Those that the test varies beside an entry, as C++.
+  std::string varied_sizes() const {
+    std::string all = "&package::Sizes::m, &package::Sizes::n, &package::Sizes::k";
+    if (gemm_->max_rows > 0) all += ", &package::Sizes::max_rows";
+    return all;
   }
 
   /// Of groups, for the test: those of each entry.

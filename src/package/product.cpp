@@ -12,6 +12,11 @@ int times_of_b(const Gemm& gemm) { return gemm.epilogue == Epilogue::swiglu ? 2 
 /// Of sizes m, n, k, and the number of matrices or groups.
 constexpr const char *kM = "sizes[0]", *kN = "sizes[1]", *kK = "sizes[2]", *kCount = "sizes[3]";
 
+/// Those of A and C in memory.
+std::string rows_text(const Gemm& gemm) {
+  return gemm.max_rows > 0 ? fmt::format("multiply({}, sizes[4])", kCount) : kM;
+}
+
 std::string columns_text(const Gemm& gemm) { return fmt::format("multiply({}, {})", times_of_b(gemm), kN); }
 
 /// Elements of the scales of so many lines, padding included.
@@ -49,13 +54,14 @@ std::string description_of(Scale scale, const std::string& lines) {
 }  // namespace
 
 std::string text_of(const Extent& extent, const std::function<std::string(const std::string&)>& size) {
-  const std::string text = size(extent.size);
-  return extent.times == 1 ? text : fmt::format("multiply({}, {})", extent.times, text);
+  std::string text = size(extent.size);
+  if (extent.times != 1) text = fmt::format("multiply({}, {})", extent.times, text);
+  return extent.of_each.empty() ? text : fmt::format("multiply({}, {})", size(extent.of_each), text);
 }
 
 MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
   const std::string all = gemm.groups() > 0 ? "" : "batch";
-  const Extent rows = {"m"};
+  const Extent rows = gemm.max_rows > 0 ? Extent{"max_rows", 1, "groups"} : Extent{"m"};
   if (operand == "A")
     return gemm.layout_a == Layout::row ? MatrixShape{gemm.a, 'a', {"k"}, rows, all}
                                         : MatrixShape{gemm.a, 'a', rows, {"k"}, all};
@@ -71,30 +77,46 @@ MatrixShape matrix_of(const Gemm& gemm, const std::string& operand) {
   throw NotPackaged(fmt::format("a tensor map of {} is not known to packages", operand));
 }
 
+std::string description_of_size(const Gemm& gemm, const std::string& size) {
+  if (gemm.max_rows == 0) return "";
+  if (size == "m") return "the sum of group_rows, or more where the host does not know it";
+  return size == "max_rows" ? "rows of A and C that each group has room for" : "";
+}
+
 std::string description_of(const Gemm& gemm, const std::string& operand) {
   const std::string columns = times_of_b(gemm) == 2 ? "2n" : "n";
-  const auto matrix = [](Type type, const std::string& rows, const std::string& cols, Layout layout) {
-    return fmt::format("{}, {} x {} by {}", to_text(type), rows, cols, layout == Layout::row ? "rows" : "columns");
+  const std::string rows = gemm.max_rows > 0 ? "groups * max_rows" : "m";
+  const std::string begin = gemm.max_rows > 0 ? ", of which those of group e begin at row e * max_rows" : "";
+  const auto matrix = [](Type type, const std::string& height, const std::string& width, Layout layout) {
+    return fmt::format("{}, {} x {} by {}", to_text(type), height, width, layout == Layout::row ? "rows" : "columns");
   };
-  if (operand == "A") return matrix(gemm.a, "m", "k", gemm.layout_a);
+  if (operand == "A") return matrix(gemm.a, rows, "k", gemm.layout_a) + begin;
   if (operand == "B")
     return matrix(gemm.b, "k", columns, gemm.layout_b) + (gemm.groups() > 0 ? ", one for each group" : "");
-  if (operand == "C") return matrix(gemm.c, "m", "n", gemm.layout_c);
+  if (operand == "C") {
+    const std::string behind = gemm.any_padding ? "may be written" : "stays as it is";
+    return matrix(gemm.c, rows, "n", gemm.layout_c) +
+           (begin.empty() ? "" : begin + "; what lies behind them " + behind);
+  }
   if (operand == "bias")
     return fmt::format("{}, one for each of the {}", to_text(gemm.c),
                        gemm.bias == Bias::row ? columns + " columns" : "m rows");
   if (operand == "residual") return fmt::format("{}, as C", to_text(gemm.c));
-  if (operand == "scale_a") return "f32, " + description_of(gemm.scale_a, "m rows of A");
+  if (operand == "scale_a") return "f32, " + description_of(gemm.scale_a, rows + " rows of A");
   if (operand == "scale_b")
     return "f32, " + description_of(gemm.scale_b, columns + " columns of B") +
            (gemm.groups() > 0 ? ", for one group after the other" : "");
+  if (operand == "group_rows") return "int32, how many rows each group has: from 0 to max_rows";
   return "int32, the first row of each group, and m";
 }
 
 std::string ld_of_scales(const Gemm& gemm, bool of_a) {
   const Scale scale = of_a ? gemm.scale_a : gemm.scale_b;
   if (scale == Scale::of_128x128) return "ceil_div(k, 512)*4";
-  return scale != Scale::of_128 ? "0" : of_a ? "m" : fmt::format("{}*n", times_of_b(gemm));
+  return scale != Scale::of_128 ? "0"
+         : !of_a                ? fmt::format("{}*n", times_of_b(gemm))
+         : gemm.max_rows > 0    ? "groups*max_rows"
+                                : "m";
 }
 
 std::string bytes_text(const Gemm& gemm, const std::string& operand) {
@@ -102,12 +124,13 @@ std::string bytes_text(const Gemm& gemm, const std::string& operand) {
     return fmt::format("multiply({}, {})", size, count);
   };
   if (operand == "bias") return elements(size_of(gemm.c), gemm.bias == Bias::row ? columns_text(gemm) : kM);
-  if (operand == "scale_a") return elements(4, scales_text(gemm.scale_a, kM));
+  if (operand == "scale_a") return elements(4, scales_text(gemm.scale_a, rows_text(gemm)));
   if (operand == "scale_b") {
     const std::string of_matrix = scales_text(gemm.scale_b, columns_text(gemm));
     return elements(4, gemm.groups() > 0 ? fmt::format("multiply({}, {})", kCount, of_matrix) : of_matrix);
   }
   if (operand == "group_offsets") return elements(4, fmt::format("add({}, 1)", kCount));
+  if (operand == "group_rows") return elements(4, kCount);
   return "";
 }
 

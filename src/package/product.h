@@ -6,10 +6,11 @@
 
 namespace tune::package {
 
-/// `times` times the size that is named `size`.
+/// `times` times the size that is named `size`, and that for each of another size.
 struct Extent {
   std::string size;
-  int times = 1;  ///< 2: of B's columns, of which an epilogue makes one column of C each
+  int times = 1;             ///< 2: of B's columns, of which an epilogue makes one column of C each
+  std::string of_each = {};  ///< the name of that size; empty: once
 };
 
 /// C++ for an extent, by the functions of files/number.h.in; `size` gives that for the name of a size.
@@ -30,6 +31,8 @@ struct MatrixShape {
 /// Of A, B or C. Throws NotPackaged for other operands.
 MatrixShape matrix_of(const Gemm& gemm, const std::string& operand);
 
+/// What a user has to know of a size whose name does not say it; otherwise empty.
+std::string description_of_size(const Gemm& gemm, const std::string& size);
 /// What a user has to know of an operand: its type, and how it lies in memory.
 std::string description_of(const Gemm& gemm, const std::string& operand);
 

@@ -153,7 +153,22 @@ class TableWriter {
     for (std::size_t i = 0; i + 1 < numbers_->operands.size(); ++i)
       text += fmt::format("  if (number == {}) return operands.{};\n", i, member_of(numbers_->operands[i]));
     text += fmt::format("  return operands.{};\n}}\n\n", member_of(numbers_->operands.back()));
+    if (plan_->backend == Backend::cpu) text += groups_text();
     return text + (gemm_ != nullptr ? matrices_text() : custom_text());
+  }
+
+  /// Whether the rows of groups fit their room: a CPU can look.
+  std::string groups_text() const {
+    if (gemm_ == nullptr || gemm_->max_rows == 0)
+      return "bool groups_fit(const Sizes&, const Operands&) { return true; }\n\n";
+    return "bool groups_fit(const Sizes& sizes, const Operands& operands) {\n"
+           "  const auto* const rows = static_cast<const std::int32_t*>(operands.group_rows);\n"
+           "  std::int64_t sum = 0;\n"
+           "  for (std::int64_t i = 0; i < sizes.groups; ++i) {\n"
+           "    if (rows[i] < 0 || rows[i] > sizes.max_rows) return false;\n"
+           "    sum += rows[i];\n"
+           "  }\n"
+           "  return sum <= sizes.m;\n}\n\n";
   }
 
   /// Buffers of a custom problem are as large as its expressions say, which a package does not know.
@@ -195,16 +210,21 @@ class TableWriter {
             "matrix\";\n",
             size_text(all[i].count), size_text(all[i].stride()), all[i].stride());
     }
+    if (gemm_->max_rows > 0)
+      faults +=
+          "  if (!is_true(less_equal(sizes[0], multiply(sizes[3], sizes[4])))) return \"m is more than groups * "
+          "max_rows\";\n";
     const MatrixShape& c = all[2];
+    const std::string runs_of_c =
+        c.outer.of_each.empty() ? size_text(c.outer) : size_text(c.outer.of_each) + " * " + size_text(c.outer.size);
     return fmt::format(
         "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Number bytes = 0;\n{}"
         "  return bytes.valid ? bytes.value : -1;\n}}\n\n"
         "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
         "return \"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
         "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{{}, {}, {} * {}, {} * {}, {} * {}}};\n}}\n\n",
-        bytes, first_distance(), faults, c.count.empty() ? "1" : size_text(c.count), size_text(c.outer),
-        size_text(c.inner), size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()),
-        size_of(c.type));
+        bytes, first_distance(), faults, c.count.empty() ? "1" : size_text(c.count), runs_of_c, size_text(c.inner),
+        size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()), size_of(c.type));
   }
 
   const Package* package_;

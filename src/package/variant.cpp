@@ -222,6 +222,10 @@ class FunctionWriter {
   void launches() {
     where_ = "launch";
     if (gemm_ == nullptr && plan_->zero_c) throw NotPackaged("c_init of a custom problem is not known to packages");
+    if (gemm_ != nullptr && gemm_->max_rows > 0 && !gemm_->any_padding && plan_->zero_c)
+      throw NotPackaged(
+          "c_init: zero would write what lies behind the rows of groups with max_rows; let the kernel zero their rows, "
+          "or tune it with padding: any");
     if (plan_->workspace)
       lines_.push_back(fmt::format("planner.workspace({}, {});", write(plan_->workspace->bytes),
                                    plan_->workspace->zero ? "true" : "false"));
@@ -324,7 +328,7 @@ class FunctionWriter {
       const std::string& name = numbers_->sizes[i];
       const bool is_distance = gemm_ != nullptr && i + kDistances >= built.size(),
                  is_stride = is_distance && name.starts_with("stride");
-      if (has_groups && i == 0) continue;  // the kernel's group_offsets end with m
+      if (has_groups && i == 0) continue;  // the kernel has group_offsets or group_rows, which say it
       if (passed_.contains(static_cast<int>(i)) || (is_stride && !batched && !(has_groups && name == "stride_b")))
         continue;
       const std::string because = literal(fmt::format("the kernel is not told {}", name));
@@ -352,10 +356,12 @@ class FunctionWriter {
 }  // namespace
 
 std::vector<std::string> size_names(const Plan& plan) {
-  if (const auto* gemm = std::get_if<Gemm>(&plan.problem))
-    return {"m",        "n",        "k",       gemm->groups() > 0 ? "groups" : "batch", "lda", "ldb", "ldc",
-            "stride_a", "stride_b", "stride_c"};
-  return std::get<Custom>(plan.problem).sizes;
+  const auto* gemm = std::get_if<Gemm>(&plan.problem);
+  if (gemm == nullptr) return std::get<Custom>(plan.problem).sizes;
+  std::vector<std::string> names = {"m", "n", "k", gemm->groups() > 0 ? "groups" : "batch"};
+  if (gemm->max_rows > 0) names.emplace_back("max_rows");
+  names.insert(names.end(), {"lda", "ldb", "ldc", "stride_a", "stride_b", "stride_c"});
+  return names;
 }
 
 std::vector<std::int64_t> sizes_of(const Plan& plan) {
@@ -372,14 +378,11 @@ std::vector<Buffer> operands_of(const Plan& plan) {
   if (gemm.residual) operands.push_back({"residual", gemm.c});
   if (gemm.scale_a != Scale::none) operands.push_back({"scale_a", Type::f32});
   if (gemm.scale_b != Scale::none) operands.push_back({"scale_b", Type::f32});
-  if (gemm.groups() > 0) operands.push_back({"group_offsets", Type::s32});
+  if (gemm.groups() > 0) operands.push_back({gemm.max_rows > 0 ? "group_rows" : "group_offsets", Type::s32});
   return operands;
 }
 
 std::string plan_function(const Variant& variant, const std::string& name, Numbers& numbers) {
-  const auto* gemm = std::get_if<Gemm>(&variant.plan.problem);
-  if (gemm != nullptr && gemm->max_rows > 0)
-    throw NotPackaged("a package's test knows no groups of rows with max_rows");
   return FunctionWriter(variant, numbers).write(name);
 }
 

@@ -26,12 +26,12 @@ struct Numbers {
   std::vector<std::string> facts;     ///< properties of the device that are used, without `device.`
 };
 
-/// The sizes of the plan's problem. Of a product: m, n, k, batch (or groups, if it has some), and last kDistances
-/// distances between rows, columns or matrices, which the caller of a package may leave out.
+/// The sizes of the plan's problem. Of a product: m, n, k, batch (or groups, if it has some, and max_rows), and last
+/// kDistances distances between rows, columns or matrices, which the caller of a package may leave out.
 std::vector<std::string> size_names(const Plan& plan);
 inline constexpr std::size_t kDistances = 6;
-/// A, B and C, and what the product has of bias, residual, scale_a, scale_b and group_offsets; or the buffers of a
-/// custom problem.
+/// A, B and C, and what the product has of bias, residual, scale_a, scale_b, and group_offsets or group_rows; or the
+/// buffers of a custom problem.
 std::vector<Buffer> operands_of(const Plan& plan);
 
 /// The function of table.cpp that plans the launches of a variant: tests the constraints for other sizes and devices,

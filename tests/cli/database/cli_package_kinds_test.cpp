@@ -2,6 +2,8 @@
 // what is wrong in kernels that are changed.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "support/has.h"
 #include "support/package_test.h"
 
@@ -145,11 +147,8 @@ extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, i
     EXPECT_TRUE(has(tested_with(from, to), "WRONG m=7 n=150 k=300 groups=3: C[")) << to;
 }
 
-TEST_F(PackageKinds, GroupsWithRoomForMoreRowsAreRefused) {
-  const Result refused =
-      make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7], max_rows: 8", "group_rows, groups, max_rows",
-           R"(extern "C" void gemm(const float* A, const float* B, float* C, int n, int k, const int* rows,
-                     int groups, int max_rows) {
+constexpr const char* kGroupsWithRoom = R"(extern "C" void gemm(const float* A, const float* B, float* C, int n, int k,
+                     const int* rows, int groups, int max_rows) {
   for (int group = 0; group < groups; ++group)
     for (int i = group * max_rows; i < group * max_rows + rows[group]; ++i)
       for (int j = 0; j < n; ++j) {
@@ -158,9 +157,121 @@ TEST_F(PackageKinds, GroupsWithRoomForMoreRowsAreRefused) {
         C[i * n + j] = sum;
       }
 }
-)",
-           2);
-  EXPECT_TRUE(has(refused.err, "a package's test knows no groups of rows with max_rows")) << refused.err;
+)";
+
+TEST_F(PackageKinds, MultiplyGroupsWithRoomForMoreRows) {
+  make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7], max_rows: 8", "group_rows, groups, max_rows",
+       kGroupsWithRoom);
+  EXPECT_TRUE(has(sandbox_.read("kind/README.md"), "run({m, n, k, groups, max_rows}, stream, {A, B, C, group_rows})"));
+  const std::string header = sandbox_.read("kind/include/tuned_kind.h");
+  for (const char* described :
+       {"m;  ///< the sum of group_rows, or more where the host does not know it\n",
+        "max_rows;  ///< rows of A and C that each group has room for\n",
+        "C = nullptr;  ///< f32, groups * max_rows x n by rows, of which those of group e begin at row e * max_rows; "
+        "what lies behind them stays as it is\n",
+        "group_rows = nullptr;  ///< int32, how many rows each group has: from 0 to max_rows\n"})
+    EXPECT_TRUE(has(header, described)) << header;
+  expect_right(tested(), "1");
+  const std::string last = "i < group * max_rows + rows[group]";
+  for (const auto& [from, to, said] :
+       {std::tuple(last, std::string("i < (group + 1) * max_rows"), "C or behind those of a group was written"),
+        {last, last + " - 1", "an element of C is no number"},
+        {"i = group * max_rows", "i = group * 8", "WRONG m=10 n=24 k=40 groups=3 max_rows=9: "},
+        {"(group * n + j)", "((group + 1) % groups * n + j)", "WRONG m=10 n=24 k=40 groups=3 max_rows=8: C["}})
+    EXPECT_TRUE(has(tested_with(from, to), said)) << to;
+}
+
+/// Rows of tiles may lie behind those of a group, where the problem has it so.
+TEST_F(PackageKinds, MayWriteTheRoomOfGroups) {
+  make("n: 24, k: 40, layout: {b: col}, groups: [3, 0, 7], max_rows: 8, padding: any", "group_rows, groups, max_rows",
+       replaced(kGroupsWithRoom, "+ rows[group]; ++i",
+                "+ (rows[group] + 3) / 4 * 4 && i < (group + 1) * max_rows; ++i"));
+  EXPECT_TRUE(has(sandbox_.read("kind/include/tuned_kind.h"), "; what lies behind them may be written\n"));
+  expect_right(tested(), "1");
+  EXPECT_TRUE(has(tested_with("(rows[group] + 3) / 4 * 4", "(rows[group] / 4 * 4)"), "an element of C is no number"));
+}
+
+// Room has scales of A, too.
+TEST_F(PackageKinds, MultiplyGroupsWithRoomAndScales) {
+  make(
+      "n: 150, k: 300, a: e4m3, b: e4m3, c: f32, layout: {b: col}, scale_a: 1x128, scale_b: col, groups: [3, 0, 4], "
+      "max_rows: 5",
+      "group_rows, groups, max_rows, scale_a, ld_scale_a, scale_b", std::string(kValue) + R"(
+extern "C" void gemm(const unsigned char* A, const unsigned char* B, float* C, int n, int k, const int* rows, int groups,
+                     int max_rows, const float* of_a, int ld_a, const float* of_b) {
+  for (int group = 0; group < groups; ++group)
+    for (int i = group * max_rows; i < group * max_rows + rows[group]; ++i)
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int p = 0; p < k; ++p)
+          sum += value(A[i * k + p]) * of_a[p / 128 * ld_a + i] * value(B[(group * n + j) * k + p]);
+        C[i * n + j] = of_b[group * n + j] * sum;
+      }
+}
+)");
+  EXPECT_TRUE(has(sandbox_.read("kind/include/tuned_kind.h"),
+                  "f32, for each 128 of k one for each of the groups * max_rows rows of A\n"));
+  expect_right(tested(), "1");
+  for (const auto& [from, to] :
+       {std::pair("* ld_a + i]", "* 7 + i]"), {"of_b[group * n + j]", "of_b[j]"}, {"* ld_a + i]", "* ld_a + i / 5]"}})
+    EXPECT_TRUE(has(tested_with(from, to), "WRONG m=7 n=150 k=300 groups=3 max_rows=5: C[")) << to;
+}
+
+/// The kernel of the repository, and what a program is told that passes something wrong.
+TEST_F(PackageKinds, AProgramMultipliesGroupsWithRoom) {
+  const std::string yaml = TUNE_SOURCE_DIR "/configs/gemm_grouped_cpu.yaml";
+  Words words = {yaml, "--tune", "--no-finals", "--quiet", "--output", "best"};
+  for (const char* param : {"MR:2", "NR:16", "MC:12", "NC:128", "KC:256", "THREADS:1"})
+    words.insert(words.end(), {"--param", param});
+  for (const char* problem : {"m=9", "n=24", "k=40", "groups=4", "routing=zipf 1.2", "max_rows=8"})
+    words.insert(words.end(), {"--problem", problem});
+  tune(words);
+  tune({"merge", "best.yaml", "-o", "db.yaml"});
+  tune({"package", "db.yaml", "--yaml", yaml, "-o", "experts"});
+  sandbox_.write("app.cpp", R"(#include <cstdio>
+#include <initializer_list>
+#include "tuned_experts.h"
+namespace experts = tuned::experts;
+alignas(16) float A[32 * 40], B[4 * 24 * 40], C[32 * 24];
+alignas(16) int rows[4] = {2, 0, 6, 1};
+int main() {
+  for (int i = 0; i < 32 * 40; ++i) A[i] = static_cast<float>(i % 5);
+  for (int i = 0; i < 4 * 24 * 40; ++i) B[i] = static_cast<float>(i % 7);
+  for (float& each : C) each = -1;
+  const auto run = [](const experts::Sizes& sizes) {
+    std::puts(experts::text(experts::run(sizes, nullptr, {A, B, C, rows})));
+  };
+  run({9, 24, 40, 4, 8});
+  int right = 0, kept = 0;
+  for (int row = 0; row < 32; ++row)
+    for (int column = 0; column < 24; ++column) {
+      float sum = 0;
+      for (int p = 0; p < 40; ++p) sum += A[row * 40 + p] * B[(row / 8 * 24 + column) * 40 + p];
+      (row % 8 < rows[row / 8] ? right : kept) += C[row * 24 + column] == (row % 8 < rows[row / 8] ? sum : -1);
+    }
+  std::printf("%d right, %d kept\n", right, kept);
+  run({32, 24, 40, 4, 8});
+  run({8, 24, 40, 4, 8});
+  rows[2] = 9;
+  run({32, 24, 40, 4, 8});
+  rows[2] = -1;
+  run({9, 24, 40, 4, 8});
+  for (const experts::Sizes& sizes : {experts::Sizes{33, 24, 40, 4, 8}, {9, 24, 40, 4}, {9, 24, 40, 4, 8, 41}})
+    std::puts(experts::find(sizes).why);
+}
+)");
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(experts)\n"
+                 "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::experts)\n");
+  const std::string built = shell("cmake -S . -B all -DCMAKE_BUILD_TYPE=Release && cmake --build all -j2 --target app");
+  ASSERT_TRUE(has(built, "code 0")) << built;
+  const std::string wrong = "group_rows has a number below 0 or above max_rows, or more rows than m in all\n";
+  EXPECT_EQ(shell("all/app"), "ok\n216 right, 552 kept\nok\n" + wrong + wrong + wrong +
+                                  "m is more than groups * max_rows\na size is not positive\n"
+                                  "the kernel has no distances between rows\ncode 0");
+  expect_right(shell("{ cmake -S experts -B build && cmake --build build --target selftest; } > log 2>&1 || cat log; "
+                     "build/selftest"),
+               "1");
 }
 
 }  // namespace

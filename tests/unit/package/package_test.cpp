@@ -105,6 +105,10 @@ int main(int argc, char** argv) {
   package::Operands operands;
   alignas(16) static char memory[16];
   operands.A = operands.B = operands.C = memory;
+#ifdef GROUPS
+  s.groups = GROUPS, s.max_rows = MAX_ROWS;
+  operands.group_rows = memory;
+#endif
   while (std::scanf("%ld %ld %ld %ld %ld %ld", &s.m, &s.n, &s.k, &s.lda, &s.ldb, &s.ldc) == 6) {
     if (launches) {
       package::Plan plan = package::find(s);
@@ -153,7 +157,7 @@ class Packages : public testing::Test {
     yaml_ = yaml;
   }
 
-  void build() {
+  void build(const std::vector<std::string>& flags = {}) {
     package_.name = "pack";
     package_.backend = to_text(backend_);
     package_.device = backend_ == Backend::hip ? "AMD Instinct MI250X" : "NVIDIA H200";
@@ -176,10 +180,24 @@ class Packages : public testing::Test {
                                "src/binaries.cpp", "src/binaries.S"})
       argv.push_back(root + "/" + source);
     argv.insert(argv.end(), {"-ldl", "-lpthread"});
+    argv.insert(argv.end(), flags.begin(), flags.end());
     platform::Command command;
     command.argv = argv;
     const platform::Finished finished = platform::run(command);
     ASSERT_TRUE(finished.exit.clean()) << finished.captured;
+  }
+
+  /// The package's own test and benchmark, which need a device to run.
+  void compile_its_test() {
+    for (const char* source : {"selftest.cpp", "bench.cpp"}) {
+      platform::Command command;
+      command.argv = {"c++",     "-std=c++17",    "-Wall",
+                      "-Wextra", "-Werror",       "-Iinclude",
+                      "-Isrc",   "-fsyntax-only", std::string("test/") + source};
+      command.directory = folder_.path();
+      const platform::Finished finished = platform::run(command);
+      EXPECT_TRUE(finished.exit.clean()) << finished.captured;
+    }
   }
 
   std::vector<std::string> run(const std::vector<Sizes>& sizes, const std::string& option = "",
@@ -329,6 +347,37 @@ TEST_F(Packages, LaunchWhatTheTuningFileSaysWithScalesAndEpilogues) {
   check("scale_a: 1x128, scale_b: 128x128", fp8);
   check("scale_a: 128x128, scale_b: 1x128", fp8);
   check("scale_a: row, scale_b: tensor", fp8);
+}
+
+// Of rows of A in memory there is a tensor map, of the rows that are multiplied the grid.
+TEST_F(Packages, LaunchGroupsWithRoomForMoreRows) {
+  problem_ = {"groups=8", "routing=uniform", "max_rows=512"};
+  const std::string tiles = "SWAP=0 BM=128 BN=128 BK=64 CONSUMERS=2 SCHEDULE=coop $CLUSTER=1 $GROUP=8 EPILOGUE=";
+  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_grouped.yaml";
+  add(yaml, tight(1024, 4096, 7168), hopper(tiles + "direct"), "direct");
+  add(yaml, tight(2048, 4096, 7168), hopper(tiles + "tma"), "tma");
+  build({"-DGROUPS=8", "-DMAX_ROWS=512"});
+  compile_its_test();
+  EXPECT_EQ(compare({tight(1024, 4096, 7168), tight(2048, 4096, 7168), tight(100, 640, 512), tight(7, 512, 64)}), 6);
+  const std::string launches = (folder_.path() / "launches").string();
+  const auto lines = run({tight(1024, 4096, 7168), tight(4096, 4096, 7168), tight(4097, 4096, 7168)}, "--launch",
+                         {{"TUNE_TEST_LAUNCHES", launches}});
+  EXPECT_EQ(lines[0].substr(0, 5), "ok; ;");
+  EXPECT_EQ(lines[1].substr(0, lines[1].rfind(';')), "ok; these sizes were not tuned");
+  EXPECT_NE(lines[2].find("; m is more than groups * max_rows;"), std::string::npos) << lines[2];
+  const std::string launched = platform::read_file(launches);
+  EXPECT_NE(launched.find("map of type 9, 2 dimensions, 7168 x 4096, 14336 bytes between rows"), std::string::npos)
+      << launched;
+}
+
+TEST_F(Packages, LaunchGroupsWithRoomOnAmd) {
+  backend_ = Backend::hip;
+  problem_ = {"groups=4", "max_rows=64"};
+  add(fs::path(TUNE_SOURCE_DIR) / "configs/gemm_grouped.yaml", tight(64, 256, 512),
+      hopper("block_size_x=16 block_size_y=16 TM=4 TN=4 BK=32"), "tiles");
+  build({"-DGROUPS=4", "-DMAX_ROWS=64"});
+  compile_its_test();
+  EXPECT_EQ(compare({tight(64, 256, 512), tight(10, 256, 512), tight(256, 64, 64), tight(64, 250, 512)}), 3);
 }
 
 TEST_F(Packages, ComputeAsTheEvaluatorOfExpressionsDoes) {
@@ -689,6 +738,27 @@ TEST_F(Packages, SayWhatTheyCannotCompute) {
       complaint("'a' if m > 5 else 'b'"),
       "let: X: a text or a pair beside values that depend on the sizes or the device is not known to packages; let "
       "numbers depend on them, such as '1 if m > 64 else 2', and nothing else");
+  problem_ = {"groups=4", "max_rows=64"};
+  const fs::path zeroed = folder_.write(
+      "z.yaml",
+      "name: z\nfile: z.cu\nkernel: z\nbackend: cuda\nproblem: {gemm: {m: 64, n: 64, k: 64, layout: {b: col}}}\n"
+      "params: {E: 1}\nlaunch: {grid: [1], block: [32], c_init: zero, args: [A, B, C, group_rows, max_rows]}\n");
+  const auto complaint_of_zeroed = [&] {
+    package_ = {};
+    add(zeroed, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "z");
+    try {
+      package::files_of(package_);
+      return std::string();
+    } catch (const package::NotPackaged& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(complaint_of_zeroed(),
+            "launch: c_init: zero would write what lies behind the rows of groups with max_rows; let the kernel zero "
+            "their rows, or tune it with padding: any");
+  problem_.emplace_back("padding=any");
+  EXPECT_EQ(complaint_of_zeroed(), "");
+  problem_.clear();
   EXPECT_NE(complaint("device.clock_hz//2", "device_defaults: {clock_hz: 5}\n")
                 .find("device.clock_hz is not known to packages"),
             std::string::npos);
