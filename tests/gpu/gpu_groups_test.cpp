@@ -2,6 +2,7 @@
 // found. Skipped where there is no device.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,24 @@ TEST_F(GpuGroups, TheKernelsForHopperAreRight) {
           if (run % 4 == 0) options.insert(options.end(), {"--problem", "max_rows=300"});
           tune_demo(options, "hopper" + std::to_string(run++), "hopper_grouped");
         }
+}
+
+TEST_F(GpuGroups, PackagesOfGroupsWithRoomForMoreRowsTestThemselves) {
+  for (const std::string file : {"gemm_grouped", "hopper_grouped"}) {
+    const Result tuned = tune_demo({"-m", "300", "-n", "264", "-k", "272", "--problem", "groups=7", "--problem",
+                                    "routing=zipf 1", "--problem", "max_rows=300", "--no-finals"},
+                                   file, file);
+    if (tuned.code != 0) continue;
+    const Result packed = sandbox_.tune(
+        {"package", file + ".yaml", "--yaml", TUNE_SOURCE_DIR "/configs/" + file + ".yaml", "-o", "of_" + file});
+    ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
+    const std::string folder = "'" + sandbox_.folder().string() + "/of_" + file + "'";
+    const int status = std::system(("cd " + folder +
+                                    " && { cmake -S . -B build && cmake --build build; } > log 2>&1 && build/selftest "
+                                    "> said 2>&1")
+                                       .c_str());
+    EXPECT_EQ(status, 0) << sandbox_.read("of_" + file + "/log") << sandbox_.read("of_" + file + "/said");
+  }
 }
 
 /// The vendor's calls multiply the groups where they lie.
