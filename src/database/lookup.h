@@ -53,4 +53,7 @@ std::optional<Found> look_up(const Database& database, const std::vector<const R
 /// `driver 580 instead of 590`, for all that is known of both and differs.
 std::vector<std::string> differences(const TunedDevice& has, const TunedDevice& wanted);
 
+/// What was found as YAML: how it matches, what it is, and its configuration.
+std::string write_found(const Found& found);
+
 }  // namespace tune::database

@@ -14,7 +14,6 @@
 #include "commands/installation.h"
 #include "commands/messages.h"
 #include "database/database_file.h"
-#include "database/lookup_text.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
