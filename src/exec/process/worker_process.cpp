@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "model/values/error.h"
-#include "platform/files/disk_space.h"
+#include "platform/files/file.h"
 #include "platform/files/log.h"
 
 namespace tune::exec {

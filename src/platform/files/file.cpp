@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -191,6 +193,17 @@ void write_file(const fs::path& path, std::string_view text) {
   if (!written) ::unlink(temporary.c_str());
   if (!written) fail(why);
   if (!file.close()) fail(std::strerror(errno));
+}
+
+// Some file systems count neither blocks nor files.
+bool is_full(const fs::path& folder) {
+  constexpr std::uintmax_t kSmall = 64 * 1024;
+  struct statvfs system {};
+  if (::statvfs(folder.c_str(), &system) != 0) return false;
+  const bool privileged = ::geteuid() == 0;
+  const std::uintmax_t blocks = privileged ? system.f_bfree : system.f_bavail;
+  const std::uintmax_t files = privileged ? system.f_ffree : system.f_favail;
+  return (system.f_blocks > 0 && blocks * system.f_frsize < kSmall) || (system.f_files > 0 && files == 0);
 }
 
 }  // namespace tune::platform

@@ -43,4 +43,7 @@ bool leads_to(const std::filesystem::path& path, const Descriptor& file);
 /// the cause.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+/// Whether the file system of this folder has no room for one more small file. False if that cannot be told.
+bool is_full(const std::filesystem::path& folder);
+
 }  // namespace tune::platform
