@@ -8,7 +8,7 @@
 #include "model/values/error.h"
 #include "platform/files/streams.h"
 #include "platform/process/descendants.h"
-#include "platform/process/interrupts.h"
+#include "platform/process/process.h"
 
 namespace {
 

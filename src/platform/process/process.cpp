@@ -1,5 +1,6 @@
 #include "platform/process/process.h"
 
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ constexpr auto kGroupLimit = 1s;
 constexpr auto kSweepPause = 1ms;
 constexpr auto kMomentToEnd = 100ms;
 constexpr std::size_t kMostKept = 1 << 20;
+
+// Only what a handler may call.
+extern "C" void end_by(int signal) {
+  const iovec line[] = {{const_cast<char*>(kInterrupted), std::strlen(kInterrupted)}, {const_cast<char*>("\n"), 1}};
+  [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, line, 2);  // nobody is left to complain to
+  ::_exit(128 + signal);
+}
 
 }  // namespace
 
@@ -333,6 +341,16 @@ std::string to_text(const Exit& exit) {
   std::string name = ::strsignal(exit.signal);
   name[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(name[0])));
   return "killed by signal " + std::to_string(exit.signal) + " (" + name + ")";
+}
+
+void end_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    action = {};
+    action.sa_handler = end_by;
+    ::sigaction(signal, &action, nullptr);
+  }
 }
 
 }  // namespace tune::platform

@@ -161,4 +161,11 @@ std::string find_program(const std::string& name);
 /// Runs one command to its end. Several threads may, in a program that adopts no orphans. Throws as Processes::start.
 Finished run(const Command& command);
 
+/// What the person is told who interrupted a run.
+inline constexpr const char* kInterrupted = "tune: interrupted; the same command continues from here";
+
+/// From now on SIGINT, SIGTERM and SIGHUP, unless they are ignored, end this process at once, with the message and the
+/// exit code of an interrupted run. While a Processes object catches them, they become its events instead.
+void end_on_signals();
+
 }  // namespace tune::platform
