@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "model/expression/expression.h"
 #include "model/values/error.h"
 #include "model/values/text.h"
-#include "search/kernel_tuner_names.h"
 #include "search/methods/methods.h"
 
 namespace tune::search {
@@ -18,6 +18,30 @@ constexpr double kMostWhole = 5'000;
 
 constexpr Method (*kMethods[])() = {auto_method,      bayes_method,  genetic_method,
                                     annealing_method, random_method, exhaustive_method};
+
+constexpr auto kKernelTunerNames = std::to_array<KernelTunerName>({
+    {"brute_force", "exhaustive", true},
+    {"random_sample", "random", true},
+    {"genetic_algorithm", "genetic", true},
+    {"simulated_annealing", "annealing", true},
+    {"bayes_opt", "bayes", true},
+    {"mls", "annealing"},
+    {"greedy_mls", "annealing"},
+    {"ordered_greedy_mls", "annealing"},
+    {"greedy_ils", "annealing"},
+    {"dual_annealing", "annealing"},
+    {"basinhopping", "annealing"},
+    {"minimize", "annealing"},
+    {"diff_evo", "genetic"},
+    {"pso", "genetic"},
+    {"firefly_algorithm", "genetic"},
+    {"skopt", "bayes"},
+    {"nsga2", "auto"},
+    {"nsga3", "auto"},
+    {"pyatf_strategies", "auto"},
+    {"hybrid_vndx", "auto"},
+    {"adaptive_tabu_grey_wolf", "auto"},
+});
 
 [[noreturn]] void refuse(const std::string& text, const std::string& cause) {
   throw Error(ExitCode::bad_input, fmt::format("--strategy {}: {}", text, cause));
@@ -43,6 +67,12 @@ StrategyChoice find_strategy(const std::string& text, const std::string& name) {
   const std::string advice = did_you_mean(name, names);
   refuse(text, fmt::format("there is no strategy '{}'{}", name,
                            advice.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : advice));
+}
+
+/// The option of the command line that an option of Kernel Tuner's strategies is here, such as max_fevals; empty: none.
+std::string_view option_for(std::string_view strategy_option) {
+  if (strategy_option == "max_fevals" || strategy_option == "fraction") return "--max-evals N";
+  return strategy_option == "time_limit" ? "--time-budget TIME" : "";
 }
 
 double parse_number(const std::string& text, const StrategyOption& option, const std::string& value) {
@@ -83,6 +113,8 @@ std::vector<StrategyChoice> strategies() {
   for (const auto method : kMethods) all.push_back(method().defaults);
   return all;
 }
+
+std::span<const KernelTunerName> kernel_tuner_names() { return kKernelTunerNames; }
 
 StrategyChoice parse_strategy(const std::string& text) {
   const auto colon = text.find(':');

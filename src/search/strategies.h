@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ struct StrategyChoice {
 
 /// All strategies with their defaults; `auto` comes first.
 std::vector<StrategyChoice> strategies();
+
+/// A strategy of Kernel Tuner, and what stands for it here.
+struct KernelTunerName {
+  std::string_view name;
+  std::string_view ours;
+  bool same = false;  ///< the same kind of search; else `ours` is only the nearest one
+};
+
+std::span<const KernelTunerName> kernel_tuner_names();
 
 /// Parses `genetic:population=30,mutation=0.5`. Throws Error(bad_input) for an unknown name or key, or a value out of
 /// range.

@@ -5,7 +5,6 @@
 
 #include "cli/spellings.h"
 #include "model/values/error.h"
-#include "search/kernel_tuner_names.h"
 #include "search/strategies.h"
 
 namespace tune::cli::option_spellings_test {
