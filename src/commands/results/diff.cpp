@@ -7,10 +7,10 @@
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "recording/comparison_json.h"
 #include "recording/recording.h"
 #include "report/recorded/comparison_text.h"
 #include "results/comparison/comparison.h"
+#include "wire/json.h"
 
 namespace tune::commands {
 namespace fs = std::filesystem;
@@ -44,6 +44,69 @@ void bind(cli::Command& command, DiffOptions& options) {
   });
 }
 
+using ordered_json = nlohmann::ordered_json;
+
+ordered_json json_of(const Spec& spec) {
+  ordered_json params = ordered_json::object();
+  for (const Setting& setting : spec.params)
+    params[(setting.run_time ? "$" : "") + setting.name] = ordered_json(nlohmann::json(setting.value));
+  return params;
+}
+
+void add_time(ordered_json& row, const std::string& name, const std::optional<Estimate>& time) {
+  if (!time) return;
+  row[name + "_ms"] = time->seconds * 1e3;
+  if (time->interval) row[name + "_interval_ms"] = {time->interval->low * 1e3, time->interval->high * 1e3};
+}
+
+ordered_json json_of(const ComparedSpec& compared) {
+  ordered_json row = ordered_json::object();
+  if (!compared.entrant.is_spec()) row["name"] = compared.entrant.name;
+  if (compared.entrant.kind == Entrant::Kind::best) row["old_params"] = json_of(compared.old_spec);
+  if (!compared.entrant.spec.params.empty()) row["params"] = json_of(compared.entrant.spec);
+  add_time(row, "old", compared.before);
+  add_time(row, "new", compared.now);
+  if (compared.ratio) row["ratio"] = *compared.ratio;
+  if (compared.interval) row["interval"] = {compared.interval->low, compared.interval->high};
+  row["verdict"] = std::string(to_text(compared.change));
+  row["regression"] = is_regression(compared.change);
+  if (!compared.failure.empty()) row["failure"] = compared.failure;
+  return row;
+}
+
+ordered_json json_of(const ComparedShape& shape) {
+  ordered_json baselines = ordered_json::array(), specs = ordered_json::array();
+  for (std::size_t i = 1; i < shape.best.size(); ++i) baselines.push_back(json_of(shape.best[i]));
+  for (const ComparedSpec& row : shape.specs) specs.push_back(json_of(row));
+  return {{"problem", shape.problem},
+          {"process_noise", shape.process_noise},
+          {"best", json_of(shape.best.front())},
+          {"baselines", std::move(baselines)},
+          {"specs", std::move(specs)}};
+}
+
+ordered_json json_of(const ComparedRun& run) {
+  ordered_json j = {{"file", run.file}, {"kernel", run.kernel}, {"device", run.device}};
+  if (!run.statistic.empty()) j["statistic"] = run.statistic;
+  return j;
+}
+
+/// A comparison with all that was compared, for other programs: docs/comparing.md has its members.
+std::string to_json(const RunComparison& comparison) {
+  ordered_json shapes = ordered_json::array();
+  for (const ComparedShape& shape : comparison.shapes) shapes.push_back(json_of(shape));
+  const ordered_json all = {{"format", "tune diff"},
+                            {"version", 1},
+                            {"old", json_of(comparison.before)},
+                            {"new", json_of(comparison.now)},
+                            {"threshold", comparison.threshold},
+                            {"regressions", regressions(comparison)},
+                            {"undecided", is_slower(comparison) == Answer::open},
+                            {"warnings", comparison.warnings},
+                            {"shapes", std::move(shapes)}};
+  return all.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 constexpr std::size_t kShortList = 20;
 
 ExitCode diff(const DiffOptions& options) {
@@ -62,7 +125,7 @@ ExitCode diff(const DiffOptions& options) {
   if (options.markdown)
     platform::write_file(*options.markdown, report::comparison_markdown(comparison, options.top.value_or(kShortList)));
   if (options.junit) platform::write_file(*options.junit, report::comparison_junit(comparison));
-  if (options.json) platform::write_file(*options.json, recording::to_json(comparison));
+  if (options.json) platform::write_file(*options.json, to_json(comparison));
   const Answer answer = is_slower(comparison);
   if (answer == Answer::open) return with_exit_undecided(ExitCode::undecided, options.exit_undecided);
   return answer == Answer::yes ? ExitCode::check_failed : ExitCode::ok;
