@@ -8,6 +8,7 @@
 #include "commands/messages.h"
 #include "model/problem.h"
 #include "model/values/error.h"
+#include "model/values/text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 
@@ -81,9 +82,8 @@ std::string text_of_list(const Shapes& shapes) {
     calls += shape.calls;
     work += work_of(shape);
   }
-  std::string text =
-      fmt::format("# {} shape{} and {:.15g} call{}; behind each shape stands its share of the operations\n",
-                  shapes.size(), shapes.size() == 1 ? "" : "s", calls, calls == 1 ? "" : "s");
+  std::string text = fmt::format("# {} and {:.15g} call{}; behind each shape stands its share of the operations\n",
+                                 plural(shapes.size(), "shape"), calls, calls == 1 ? "" : "s");
   for (const config::Shape& shape : shapes)
     text += fmt::format("{}  # {:.3g} %\n", config::listed_shape(shape), 100 * work_of(shape) / work);
   return text;
@@ -105,8 +105,7 @@ ExitCode list_shapes(const ListShapesOptions& options) {
     return ExitCode::ok;
   }
   platform::write_file(*options.output, text);
-  platform::print(
-      fmt::format("{}: {} shape{}\n", options.output->string(), shapes.size(), shapes.size() == 1 ? "" : "s"));
+  platform::print(fmt::format("{}: {}\n", options.output->string(), plural(shapes.size(), "shape")));
   return ExitCode::ok;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "model/values/text.h"
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
 #include "package/package_sources.h"
@@ -102,9 +103,8 @@ class PackageWriter {
     words_ = {
         {"NAME", package_->name},
         {"FOLDER", in_comment(package_->folder)},
-        {"SUMMARY",
-         in_comment(fmt::format("{} on {}: {} {}, tuned", package_->kernel, package_->device, package_->entries.size(),
-                                package_->entries.size() == 1 ? "size" : "sizes"))},
+        {"SUMMARY", in_comment(fmt::format("{} on {}: {}, tuned", package_->kernel, package_->device,
+                                           plural(package_->entries.size(), "size")))},
         {"STREAM", cpu_   ? "Not used on the CPU: a launch returns when it is done."
                    : hip_ ? "A hipStream_t."
                           : "A CUstream or cudaStream_t."},

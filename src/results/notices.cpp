@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 
 namespace tune::results {
 namespace {
@@ -67,7 +68,7 @@ void Notices::best_is_of_an_earlier_run(const std::filesystem::path& best) {
 }
 
 void Notices::outcomes_are_recorded(std::int64_t count, std::size_t specs, bool finals, const std::string& when) {
-  const std::string of_specs = fmt::format("{} of {} spec{}", count, specs, specs == 1 ? "" : "s");
+  const std::string of_specs = fmt::format("{} of {}", count, plural(specs, "spec"));
   const std::string what = count == 0 ? "the finals" : finals ? of_specs + " and the finals" : of_specs;
   said(fmt::format("{} {} from the journal, measured {}; --fresh measures again", what,
                    count == 1 && !finals ? "is" : "are", when));

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "report/text.h"
 
 namespace tune::results {
@@ -34,10 +35,6 @@ std::string throttle_text(double flags) {
   if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
   if ((bits & (8 | 128)) != 0) return "the hardware slowed the device down";
   return (bits & 4) != 0 ? "the device was at its power cap" : "";
-}
-
-std::string plural(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 /// `DECIDED: `, and which of several tunings it is of.
@@ -99,8 +96,7 @@ class WinnerVerdict {
     if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
-      return "the finals had no room for " + plural(static_cast<std::size_t>(left_out), "spec") +
-             " that something disturbed in the sweep";
+      return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
     if (outcome_->overlooked) return fmt::format("spec {} was faster in the sweep", *outcome_->overlooked);
     return "";
   }
@@ -201,8 +197,7 @@ class WinnerVerdict {
                                     line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->finals_result && winner_->finals_result->rounds > 0)
-      text += (text.empty() ? "" : "; ") + plural(static_cast<std::size_t>(winner_->finals_result->rounds), "round") +
-              " of finals";
+      text += (text.empty() ? "" : "; ") + plural(winner_->finals_result->rounds, "round") + " of finals";
     return text;
   }
 
@@ -240,7 +235,7 @@ class WinnerVerdict {
     if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
     const auto& [all, left_out] = outcome_->disturbed;
     if (all == left_out) return "noise: " + text;
-    const std::string specs = plural(static_cast<std::size_t>(all - left_out), "spec");
+    const std::string specs = plural(all - left_out, "spec");
     return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
                        all - left_out == 1 ? "was" : "were");
   }

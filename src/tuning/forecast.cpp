@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "model/values/text.h"
+
 namespace tune::tuning {
 namespace {
 
@@ -89,9 +91,8 @@ void Forecast::add(const Trial& trial) {
 }
 
 std::string Forecast::work_text() const {
-  std::string text = fmt::format("{} spec{}", work_.specs, work_.specs == 1 ? "" : "s");
-  if (work_.builds && *work_.builds > 0)
-    text += fmt::format(", {} build{}", *work_.builds, *work_.builds == 1 ? "" : "s");
+  std::string text = plural(work_.specs, "spec");
+  if (work_.builds && *work_.builds > 0) text += ", " + plural(*work_.builds, "build");
   if (known_ > 0) text += fmt::format("; the journal knows {}{} of the specs", exact_ ? "" : "about ", known_);
   return text;
 }

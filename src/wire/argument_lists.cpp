@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/values/text.h"
+
 namespace tune::wire {
 namespace {
 
@@ -16,8 +18,8 @@ std::string cell(const std::vector<ListedArgument>& list, std::size_t index) {
 std::string difference(const std::vector<ListedArgument>& parameters, const std::vector<ListedArgument>& entries,
                        std::size_t at) {
   if (parameters.size() != entries.size())
-    return fmt::format("the kernel has {} parameter{}, launch.args has {} entr{}", parameters.size(),
-                       parameters.size() == 1 ? "" : "s", entries.size(), entries.size() == 1 ? "y" : "ies");
+    return fmt::format("the kernel has {}, launch.args has {}", plural(parameters.size(), "parameter"),
+                       plural(entries.size(), "entry", "entries"));
   return fmt::format("parameter {} of the kernel is {}, the entry of launch.args is {}", at + 1, cell(parameters, at),
                      cell(entries, at));
 }

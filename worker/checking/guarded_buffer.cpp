@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "model/values/text.h"
+
 namespace tune::worker {
 namespace {
 
@@ -31,8 +33,6 @@ Written written(std::span<const std::byte> band, std::size_t phase, Poison patte
   }
   return result;
 }
-
-const char* bytes_text(std::size_t count) { return count == 1 ? "byte" : "bytes"; }
 
 }  // namespace
 
@@ -95,11 +95,11 @@ std::optional<std::string> GuardedBuffer::intrusion() const {
 std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
                                      std::span<const std::byte> behind, std::size_t bytes, Poison band) {
   if (const Written hit = written(behind, bytes, band); hit.count > 0)
-    return fmt::format("guard band hit: {} {} written past the end of {}, first at +{}", hit.count,
-                       bytes_text(hit.count), name, hit.first);
+    return fmt::format("guard band hit: {} written past the end of {}, first at +{}", plural(hit.count, "byte"), name,
+                       hit.first);
   if (const Written hit = written(before, 0, band); hit.count > 0)
-    return fmt::format("guard band hit: {} {} written before the start of {}, last at -{}", hit.count,
-                       bytes_text(hit.count), name, before.size() - hit.last);
+    return fmt::format("guard band hit: {} written before the start of {}, last at -{}", plural(hit.count, "byte"),
+                       name, before.size() - hit.last);
   return std::nullopt;
 }
 

@@ -17,6 +17,7 @@
 #include "config/shapes/shapes.h"
 #include "database/database_file.h"
 #include "model/settings.h"
+#include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/grid.h"
@@ -118,12 +119,11 @@ std::string cover_text(const database::Slowdowns& table, const database::Cover& 
   for (std::size_t size = 0; size < table.sizes.size(); ++size)
     slowdowns.push_back(covered_slowdown(table, cover, size));
   const bool shared = cover.binaries < cover.chosen.size();
-  std::string text =
-      fmt::format("{} of {} configurations{} for {} sizes; worst slowdown {:.3f}, mean {:.3f}; fewer{} {} suffice\n",
-                  cover.chosen.size(), table.configurations.size(),
-                  shared ? fmt::format(" in {} {}", cover.binaries, cover.binaries == 1 ? "binary" : "binaries") : "",
-                  table.sizes.size(), rule.slowdown, weighted_mean(table.weights, slowdowns), shared ? " binaries" : "",
-                  cover.smallest ? "do not" : "may");
+  std::string text = fmt::format(
+      "{} of {} configurations{} for {} sizes; worst slowdown {:.3f}, mean {:.3f}; fewer{} {} suffice\n",
+      cover.chosen.size(), table.configurations.size(),
+      shared ? " in " + plural(cover.binaries, "binary", "binaries") : "", table.sizes.size(), rule.slowdown,
+      weighted_mean(table.weights, slowdowns), shared ? " binaries" : "", cover.smallest ? "do not" : "may");
   text += configurations_text(rule);
   text += fmt::format("{:>4} {:>9}  sizes\n", "use", "slowdown");
   for (std::size_t size = 0; size < table.sizes.size(); ++size)

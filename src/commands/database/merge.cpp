@@ -6,6 +6,7 @@
 #include "commands/database/selection.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "platform/files/streams.h"
 
 namespace tune::commands {
@@ -43,10 +44,9 @@ ExitCode merge(const MergeOptions& options) {
   const DatabaseChange change = add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());
   for (const std::string& note : notes) print_wrapped("note: " + note);
-  platform::print(
-      line_with_escapes(fmt::format("{}: {} result{}: {} new, {} better than before", options.output.string(),
-                                    change.total, change.total == 1 ? "" : "s", change.added, change.improved)) +
-      "\n");
+  platform::print(line_with_escapes(fmt::format("{}: {}: {} new, {} better than before", options.output.string(),
+                                                plural(change.total, "result"), change.added, change.improved)) +
+                  "\n");
   return ExitCode::ok;
 }
 

@@ -14,6 +14,7 @@
 #include "commands/messages.h"
 #include "database/database_file.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "package/cpp_text.h"
 #include "package/expression_text.h"
 #include "platform/files/file.h"
@@ -187,10 +188,10 @@ class Packer {
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
     const std::string build = typed_line({(options_->output / "build").lexically_normal().string()});
     return fmt::format(
-        "{0}: {1} {2} in {3} {4} for {5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {6} && "
-        "cmake --build {6} && {6}/selftest\n",
-        folder, package.entries.size(), package.entries.size() == 1 ? "size" : "sizes", binaries.size(),
-        binaries.size() == 1 ? "binary" : "binaries", package.device, build);
+        "{0}: {1} in {2} for {3}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {4} && "
+        "cmake --build {4} && {4}/selftest\n",
+        folder, plural(package.entries.size(), "size"), plural(binaries.size(), "binary", "binaries"), package.device,
+        build);
   }
 
   const PackageOptions* options_;

@@ -9,6 +9,7 @@
 #include "database/database_file.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/grid.h"
@@ -127,10 +128,7 @@ ExitCode show_database(const ShowOptions& options) {
   for (const auto& result : database.results)
     if (!options.top || *options.top == 0 || rows.size() < *options.top) rows.push_back(&result);
   if (!rows.empty()) platform::print(DatabaseTable(rows, platform::terminal_columns(STDOUT_FILENO)).text());
-  const auto counted = [](std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
-  platform::print(counted(database.results.size(), "result") + " and " + counted(database.rules.size(), "rule") + "\n");
+  platform::print(plural(database.results.size(), "result") + " and " + plural(database.rules.size(), "rule") + "\n");
   return ExitCode::ok;
 }
 

@@ -12,6 +12,7 @@
 #include "exec/workers.h"
 #include "model/command.h"
 #include "model/program.h"
+#include "model/values/text.h"
 #include "platform/files/file.h"
 #include "platform/store/store.h"
 
@@ -133,8 +134,8 @@ class Init {
           "another file, or between #ifndef {} and #endif\n",
           options_->source.string(), source.line_of_host_code,
           backend_ == Backend::cuda ? "__CUDACC_RTC__" : "__HIPCC_RTC__");
-    text += fmt::format("{}: {} parameter{}, {} guess{} to check\n", yaml.string(), draft.parameters,
-                        draft.parameters == 1 ? "" : "s", draft.guesses, draft.guesses == 1 ? "" : "es");
+    text += fmt::format("{}: {}, {} to check\n", yaml.string(), plural(draft.parameters, "parameter"),
+                        plural(draft.guesses, "guess", "guesses"));
     print_lines(text);
   }
 

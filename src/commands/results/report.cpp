@@ -7,6 +7,7 @@
 #include "commands/database/database_runs.h"
 #include "commands/messages.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "page/live_page.h"
 #include "page/page.h"
 #include "page/report_data.h"
@@ -105,8 +106,7 @@ void write_page(const std::filesystem::path& output, const ReportOptions& option
   for (const std::filesystem::path& run : options.runs)
     for (const recording::Recording& recording : read(run)) data.push_back(data_of(recording, options));
   platform::write_file(output, page::html(page_rules(output, data), data));
-  platform::print(
-      line_with_escapes(fmt::format("{}: {} run{}", output.string(), data.size(), data.size() == 1 ? "" : "s")) + "\n");
+  platform::print(line_with_escapes(fmt::format("{}: {}", output.string(), plural(data.size(), "run"))) + "\n");
 }
 
 ExitCode report(const ReportOptions& options) {

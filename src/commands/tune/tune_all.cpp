@@ -15,6 +15,7 @@
 #include "commands/tune/settings.h"
 #include "commands/tune/tune.h"
 #include "model/problem.h"
+#include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "platform/store/store.h"
@@ -27,10 +28,6 @@ namespace {
 bool is_wrong(const Trial& trial) {
   const Failure* failure = trial.failure();
   return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
-}
-
-std::string counted(std::int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string verdicts(std::int64_t right, std::int64_t wrong) { return fmt::format("{} right, {} wrong", right, wrong); }
@@ -58,16 +55,16 @@ class CorrectnessSummary {
   /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
   /// wrong`. Of one problem it is what follows the sizes.
   std::string text() const {
-    const std::string specs = fmt::format("{}: {}", counted(right_ + wrong_, "spec"), verdicts(right_, wrong_));
-    const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", counted(missing_, "spec")) : "";
+    const std::string specs = fmt::format("{}: {}", plural(right_ + wrong_, "spec"), verdicts(right_, wrong_));
+    const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", plural(missing_, "spec")) : "";
     if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
     const std::int64_t shapes = right_shapes_ + wrong_shapes_;
     const std::string missing = missing_shapes_.empty()
                                     ? ""
-                                    : fmt::format("; missing: {} ({})", counted(std::ssize(missing_shapes_), "size"),
+                                    : fmt::format("; missing: {} ({})", plural(std::ssize(missing_shapes_), "size"),
                                                   fmt::join(missing_shapes_, "; "));
     return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
-                       counted(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
+                       plural(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
                        missing, specs, lost);
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/values/error.h"
+#include "model/values/text.h"
 
 namespace tune::exec {
 namespace fs = std::filesystem;
@@ -63,10 +64,9 @@ void InputWatch::note_reads(const std::vector<std::string>& files) {
     if (!known_.contains(file) && !(is_of_copy && has_namesake(file))) unknown.push_back(file);
   if (unknown.empty() || std::exchange(warned_, true)) return;
   const std::size_t others = unknown.size() - 1;
-  untold_ = fmt::format(
-      "builds read {}{}: when it changes, nothing is built anew; name it in build.depends", unknown.front(),
-      others == 0 ? ""
-                  : fmt::format(" and {} other file{} that tune does not know of", others, others == 1 ? "" : "s"));
+  untold_ =
+      fmt::format("builds read {}{}: when it changes, nothing is built anew; name it in build.depends", unknown.front(),
+                  others == 0 ? "" : " and " + plural(others, "other file") + " that tune does not know of");
   tell(observer_);
 }
 

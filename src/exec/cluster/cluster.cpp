@@ -10,6 +10,7 @@
 #include "exec/device/devices.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "platform/net/tcp.h"
 
 namespace tune::exec {
@@ -109,7 +110,7 @@ std::string Cluster::names_of(std::span<const Number> agents) const {
   constexpr std::size_t kNamed = 8;
   const std::size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
   names.resize(names.size() - more);
-  return fmt::format("{} agent{}: {}{}", agents.size(), agents.size() == 1 ? "" : "s", fmt::join(names, ", "),
+  return fmt::format("{}: {}{}", plural(agents.size(), "agent"), fmt::join(names, ", "),
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <charconv>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,13 @@ inline bool is_of_identifier(char c) {
 /// Whether the text is `[A-Za-z_][A-Za-z0-9_]*`.
 inline bool is_identifier(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, is_of_identifier);
+}
+
+/// `1 spec`, `3 specs`; `many` where an s does not do: `2 binaries`.
+std::string plural(std::integral auto count, std::string_view one, std::string_view many = "") {
+  std::string text = std::to_string(count) + ' ';
+  text += count == 1 || many.empty() ? one : many;
+  return count == 1 || !many.empty() ? text : text + 's';
 }
 
 /// The text with the letters of ASCII in lower case.

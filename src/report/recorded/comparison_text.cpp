@@ -8,6 +8,7 @@
 #include <map>
 
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "report/grid.h"
 #include "report/text.h"
 #include "report/text_page.h"
@@ -65,7 +66,7 @@ std::string counts_text(const ComparedShape& shape) {
   for (const ComparedSpec& row : shape.specs) ++counts[row.change];
   std::vector<std::string> texts;
   for (const auto& [change, count] : counts) texts.push_back(fmt::format("{} {}", count, to_text(change)));
-  return fmt::format("{} spec{}: {}", shape.specs.size(), shape.specs.size() == 1 ? "" : "s", fmt::join(texts, ", "));
+  return fmt::format("{}: {}", plural(shape.specs.size(), "spec"), fmt::join(texts, ", "));
 }
 
 /// What the intervals allow for beside the noise of launches; empty if nothing is known of that.
@@ -96,7 +97,7 @@ std::string verdict_of(const RunComparison& comparison) {
   const Answer answer = is_slower(comparison);
   const std::string verdict =
       answer == Answer::yes
-          ? fmt::format("FAIL: {} regression{}: {} beyond doubt, or failing now", count, count == 1 ? "" : "s", slower)
+          ? fmt::format("FAIL: {}: {} beyond doubt, or failing now", plural(count, "regression"), slower)
       : answer == Answer::open
           ? fmt::format("UNDECIDED: the best may be {}", slower)
           : fmt::format("PASS: no regression: the best is not {}, and nothing else is so beyond doubt or fails now",

@@ -26,6 +26,13 @@ TEST(Text, IsAnIdentifierAsInC) {
   for (const char* text : {"", "1a", "a-b", "a b", "\xc3\xa4"}) EXPECT_FALSE(is_identifier(text)) << text;
 }
 
+TEST(Text, OfACountIsInThePluralUnlessItIsOne) {
+  EXPECT_EQ(plural(1, "spec"), "1 spec");
+  EXPECT_EQ(plural(std::size_t{0}, "spec"), "0 specs");
+  EXPECT_EQ(plural(2, "binary", "binaries"), "2 binaries");
+  EXPECT_EQ(plural(1, "binary", "binaries"), "1 binary");
+}
+
 TEST(Text, InLowerCaseKeepsWhatIsNoLetterOfAscii) { EXPECT_EQ(lower_case("GEMM_1 \xc3\x84"), "gemm_1 \xc3\x84"); }
 
 }  // namespace
