@@ -1,13 +1,11 @@
 #include "model/device.h"
 
+#include "model/values/text.h"
+
 namespace tune {
 
-std::string_view to_text(PowerState state) { return state == PowerState::burst ? "burst" : "sustained"; }
-
 std::optional<PowerState> parse_power_state(std::string_view text) {
-  for (const PowerState state : {PowerState::burst, PowerState::sustained})
-    if (text == to_text(state)) return state;
-  return std::nullopt;
+  return enumerator<PowerState>(kPowerStates, text);
 }
 
 std::optional<std::int64_t> Device::integer(const std::string& property) const {

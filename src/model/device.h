@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,7 +14,8 @@ namespace tune {
 /// The state of a device in which a kernel is timed: `burst` is at its boost clock, with pauses between launches;
 /// `sustained` is under a steady load.
 enum class PowerState { burst, sustained };
-std::string_view to_text(PowerState state);
+inline constexpr std::array<std::string_view, 2> kPowerStates = {"burst", "sustained"};
+constexpr std::string_view to_text(PowerState state) { return kPowerStates[static_cast<std::size_t>(state)]; }
 std::optional<PowerState> parse_power_state(std::string_view text);
 
 /// What a worker's probe found. `properties` are the names after `device.` in expressions.

@@ -3,32 +3,33 @@
 #include <algorithm>
 #include <array>
 
+#include "model/values/text.h"
+
 namespace tune {
 namespace {
 
 /// `significand_bits` counts the implicit one; 0 for integers, which do not round.
 struct TypeFacts {
   Type type;
-  std::string_view name;
   std::int64_t bytes;
   int significand_bits;
 };
 
-constexpr std::array<TypeFacts, 9> kTypes = {{{Type::f64, "f64", 8, 53},
-                                              {Type::f32, "f32", 4, 24},
-                                              {Type::tf32, "tf32", 4, 11},
-                                              {Type::f16, "f16", 2, 11},
-                                              {Type::bf16, "bf16", 2, 8},
-                                              {Type::e4m3, "e4m3", 1, 4},
-                                              {Type::e5m2, "e5m2", 1, 3},
-                                              {Type::s32, "s32", 4, 0},
-                                              {Type::s8, "s8", 1, 0}}};
+constexpr std::array<TypeFacts, kElementTypes.size()> kFacts = {{{Type::f64, 8, 53},
+                                                                 {Type::f32, 4, 24},
+                                                                 {Type::tf32, 4, 11},
+                                                                 {Type::f16, 2, 11},
+                                                                 {Type::bf16, 2, 8},
+                                                                 {Type::e4m3, 1, 4},
+                                                                 {Type::e5m2, 1, 3},
+                                                                 {Type::s32, 4, 0},
+                                                                 {Type::s8, 1, 0}}};
 
-constexpr const TypeFacts& facts(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
+constexpr const TypeFacts& facts(Type type) { return kFacts[static_cast<std::size_t>(type)]; }
 
 constexpr bool in_order_of_the_enumeration() {
-  for (std::size_t i = 0; i < kTypes.size(); ++i) {
-    if (kTypes[i].type != static_cast<Type>(i)) return false;
+  for (std::size_t i = 0; i < kFacts.size(); ++i) {
+    if (kFacts[i].type != static_cast<Type>(i)) return false;
   }
   return true;
 }
@@ -36,14 +37,8 @@ static_assert(in_order_of_the_enumeration());
 
 }  // namespace
 
-std::optional<Type> parse_type(std::string_view name) {
-  for (const TypeFacts& type : kTypes) {
-    if (type.name == name) return type.type;
-  }
-  return std::nullopt;
-}
+std::optional<Type> parse_type(std::string_view name) { return enumerator<Type>(kElementTypes, name); }
 
-std::string_view to_text(Type type) { return facts(type).name; }
 std::int64_t size_of(Type type) { return facts(type).bytes; }
 
 double unit_roundoff(Type type) {
@@ -51,10 +46,7 @@ double unit_roundoff(Type type) {
   return bits == 0 ? 0 : 1.0 / static_cast<double>(std::int64_t{1} << bits);
 }
 
-std::optional<Epilogue> parse_epilogue(std::string_view name) {
-  const auto* const found = std::ranges::find(kEpilogues, name);
-  return found != kEpilogues.end() ? std::optional(static_cast<Epilogue>(found - kEpilogues.begin())) : std::nullopt;
-}
+std::optional<Epilogue> parse_epilogue(std::string_view name) { return enumerator<Epilogue>(kEpilogues, name); }
 
 ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k, std::int64_t matrices) {
   constexpr std::int64_t kBlock = 128, kPadded = 4;  // cuBLASLt begins a run of 128x128 scales at 16 bytes

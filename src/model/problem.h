@@ -11,17 +11,18 @@
 /// The problems that kernels solve: GEMM and custom ones, with their element types, sizes and buffers.
 namespace tune {
 
+// The names of enumerators stand in arrays, in the same order. Tuning files, records and hashes have them.
+
 /// Element types by their short names in tuning files. f16 has 5 exponent bits, bf16 8; e4m3 and e5m2 are fp8.
 enum class Type { f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8 };
-
+inline constexpr std::array<std::string_view, 9> kElementTypes = {"f64",  "f32",  "tf32", "f16", "bf16",
+                                                                  "e4m3", "e5m2", "s32",  "s8"};
+constexpr std::string_view to_text(Type type) { return kElementTypes[static_cast<std::size_t>(type)]; }
 std::optional<Type> parse_type(std::string_view name);
-std::string_view to_text(Type type);
 /// Bytes of one element in memory.
 std::int64_t size_of(Type type);
 /// Unit roundoff: half the distance from 1 to the next number; 0 for integers.
 double unit_roundoff(Type type);
-
-// The names of what follows stand in arrays, in the same order. Tuning files, records and hashes have them.
 
 enum class Layout { row, col };
 inline constexpr std::array<std::string_view, 2> kLayouts = {"row", "col"};

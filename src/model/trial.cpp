@@ -1,7 +1,6 @@
 #include "model/trial.h"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <utility>
 
@@ -9,9 +8,6 @@
 
 namespace tune {
 namespace {
-
-constexpr std::array<std::string_view, 5> kStages = {"start", "build", "load", "check", "measure"};
-constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "timed out", "protocol"};
 
 std::string kind_of_build(const std::string& headline) {
   const std::size_t error = headline.find("rror:");
@@ -28,9 +24,6 @@ std::string kind_of_build(const std::string& headline) {
 }
 
 }  // namespace
-
-std::string_view to_text(Stage stage) { return kStages[static_cast<std::size_t>(stage)]; }
-std::string_view to_text(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
 FailureFacts facts_of_end(int exit_code, int signal) {
   constexpr int kCannotExecute = 126, kNotFound = 127;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,12 +14,14 @@ namespace tune {
 
 /// The stages of trying a spec, in order; `start` ends with the hello of the worker.
 enum class Stage { start, build, load, check, measure };
+inline constexpr std::array<std::string_view, 5> kStages = {"start", "build", "load", "check", "measure"};
+constexpr std::string_view to_text(Stage stage) { return kStages[static_cast<std::size_t>(stage)]; }
+
 /// How a failure came to be known: the worker or program reported it, its process crashed or ran out of time, or what
 /// it said was no message of the protocol.
 enum class Cause { reported, crashed, timed_out, protocol };
-
-std::string_view to_text(Stage stage);
-std::string_view to_text(Cause cause);
+inline constexpr std::array<std::string_view, 4> kCauses = {"reported", "crashed", "timed out", "protocol"};
+constexpr std::string_view to_text(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
 
 /// Times of the launches of one spec, in seconds. The interval is the 95 % confidence interval of the median.
 struct Timing {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/values/text.h"
 #include "wire/messages.h"
 
 namespace nlohmann {
@@ -100,19 +101,18 @@ const char* enum_name(Enum value, const std::pair<const char*, Enum> (&table)[si
   return "";
 }
 
-/// The enumerator of this name, of which there are `count` from 0 on. Throws std::invalid_argument if there is none.
+/// What was found by this name. Throws std::invalid_argument if that is nothing.
 template <typename Enum>
-Enum enum_called(const std::string& name, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (const auto value = static_cast<Enum>(i); to_text(value) == name) return value;
-  throw std::invalid_argument("unknown name '" + name + "'");
+Enum require_named(std::optional<Enum> found, const std::string& name) {
+  return found ? *found : throw std::invalid_argument("unknown name '" + name + "'");
 }
 
-// Defines to_json and from_json of an enum with so many enumerators by its to_text.
-#define TUNE_JSON_TEXT(Enum, count)                                          \
+// Defines to_json and from_json of an enum by the names of its enumerators.
+#define TUNE_JSON_NAMES(Enum, names)                                         \
   inline void to_json(nlohmann::json& j, Enum value) { j = to_text(value); } \
   inline void from_json(const nlohmann::json& j, Enum& value) {              \
-    value = enum_called<Enum>(j.get<std::string>(), count);                  \
+    const auto name = j.get<std::string>();                                  \
+    value = require_named(enumerator<Enum>(names, name), name);              \
   }
 
 // Defines to_json and from_json of an enum from a table of {name, value} pairs.
@@ -123,16 +123,16 @@ Enum enum_called(const std::string& name, std::size_t count) {
     value = enum_from(j.get<std::string>(), k##Enum##Names);                                   \
   }
 
-TUNE_JSON_TEXT(Type, 9)
-TUNE_JSON_TEXT(Layout, kLayouts.size())
-TUNE_JSON_TEXT(Bias, kBiases.size())
-TUNE_JSON_TEXT(Epilogue, kEpilogues.size())
-TUNE_JSON_TEXT(Scale, kScales.size())
-TUNE_JSON_TEXT(Init, kInits.size())
-TUNE_JSON_TEXT(Buffer::Role, Buffer::kRoles.size())
-TUNE_JSON_TEXT(Stage, 5)
-TUNE_JSON_TEXT(Cause, 4)
-TUNE_JSON_TEXT(PowerState, 2)
+TUNE_JSON_NAMES(Type, kElementTypes)
+TUNE_JSON_NAMES(Layout, kLayouts)
+TUNE_JSON_NAMES(Bias, kBiases)
+TUNE_JSON_NAMES(Epilogue, kEpilogues)
+TUNE_JSON_NAMES(Scale, kScales)
+TUNE_JSON_NAMES(Init, kInits)
+TUNE_JSON_NAMES(Buffer::Role, Buffer::kRoles)
+TUNE_JSON_NAMES(Stage, kStages)
+TUNE_JSON_NAMES(Cause, kCauses)
+TUNE_JSON_NAMES(PowerState, kPowerStates)
 
 using ArgumentKind = Argument::Kind;
 TUNE_JSON_ENUM(ArgumentKind, {{"buffer", ArgumentKind::buffer},
@@ -153,9 +153,7 @@ TUNE_JSON_ENUM(MeasureEnergy,
 inline void to_json(nlohmann::json& j, Backend backend) { j = to_text(backend); }
 inline void from_json(const nlohmann::json& j, Backend& backend) {
   const auto name = j.get<std::string>();
-  const auto named = parse_backend(name);
-  if (!named) throw std::invalid_argument("unknown name '" + name + "'");
-  backend = *named;
+  backend = require_named(parse_backend(name), name);
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Define, name, value)

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <concepts>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -32,6 +33,13 @@ inline bool is_of_identifier(char c) {
 /// Whether the text is `[A-Za-z_][A-Za-z0-9_]*`.
 inline bool is_identifier(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, is_of_identifier);
+}
+
+/// The enumerator of this name, by the names of all in the order of the enumeration; nullopt: there is none.
+template <typename Enum>
+std::optional<Enum> enumerator(std::span<const std::string_view> names, std::string_view name) {
+  const auto found = std::ranges::find(names, name);
+  return found != names.end() ? std::optional(static_cast<Enum>(found - names.begin())) : std::nullopt;
 }
 
 /// `1 spec`, `3 specs`; `many` where an s does not do: `2 binaries`.
