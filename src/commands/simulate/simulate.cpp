@@ -152,42 +152,6 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const tuning::SearchR
   return rules;
 }
 
-/// A tuning on a recorded run, ready to begin. What is made first is needed by what follows.
-struct Simulation {
-  Simulation(const TuneOptions& options, const tuning::SearchRules& search, const std::filesystem::path& file,
-             tuning::Replay::Change change = {})
-      : recording(chosen_recording(options, file, choice)),
-        loaded(results::load_recorded_plan(recording, plan_rules(options, file, recording))),
-        objective(loaded.plan),
-        specs(wanted_specs(options, loaded.plan, recording, outcome)),
-        replay(recording, loaded.plan, objective, std::move(change)),
-        // The best there can be is the best that was recorded.
-        enough(search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt),
-        model(cost_model(options, search, specs, loaded.plan, recording)),
-        strategy(strategy_of(options, search, specs, loaded.plan, objective, model, replay, outcome)),
-        progress(std::cerr, no_progress(), std::nullopt, replay.now()),
-        runner([this](const Spec& spec) { return replay.answer(spec); },
-               [this]() -> exec::Runner& { throw replay.unknown({}); }),
-        tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, search, enough),
-              [this] { return replay.now(); }) {}
-  Simulation(const Simulation&) = delete;
-  Simulation& operator=(const Simulation&) = delete;
-
-  std::string choice;  ///< what a user is to know of it
-  recording::Recording recording;
-  config::Loaded loaded;
-  Objective objective;
-  results::TuningOutcome outcome;
-  ValidSpecs specs;
-  tuning::Replay replay;
-  std::optional<double> enough;  ///< a merit that is near enough to the best recorded one
-  std::optional<CostModel> model;
-  std::unique_ptr<search::Strategy> strategy;
-  report::Progress progress;
-  exec::ReplayRunner runner;
-  tuning::Tuner tuner;
-};
-
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
 void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::TuningOutcome& outcome) {
   for (Finalist& finalist : finals.finalists) {
@@ -216,12 +180,11 @@ void note_recording(const recording::Recording& recording, const std::string& ch
 
 bool wants_finals(const TuneOptions& options) { return options.tune && options.finals.hold; }
 
-void decide(const TuneOptions& options, Simulation& simulation) {
-  results::TuningOutcome& outcome = simulation.outcome;
-  std::vector<Trial>& trials = simulation.tuner.trials();
-  if (wants_finals(options) && simulation.recording.finals)
-    take_finals(*simulation.recording.finals, simulation.loaded.plan.space, trials, outcome);
-  const auto number = [&](Spec& spec) { number_as_recorded(spec, options, simulation.replay); };
+/// Decides among the trials, which have the numbers of the recorded run from then on.
+void decide(const TuneOptions& options, const recording::Recording& recording, const Space& space,
+            const tuning::Replay& replay, std::vector<Trial>& trials, results::TuningOutcome& outcome) {
+  if (wants_finals(options) && recording.finals) take_finals(*recording.finals, space, trials, outcome);
+  const auto number = [&](Spec& spec) { number_as_recorded(spec, options, replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (outcome.default_spec) number(*outcome.default_spec);
   if (!outcome.finals) outcome.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
@@ -230,58 +193,91 @@ void decide(const TuneOptions& options, Simulation& simulation) {
     if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 
-void add_notes(const TuneOptions& options, Simulation& simulation) {
-  note_recording(simulation.recording, simulation.choice, wants_finals(options), simulation.outcome);
-  tuning::note_model(simulation.model, simulation.outcome);
-  tuning::note_trials(simulation.loaded.plan, options.tune, simulation.outcome);
+std::optional<SimulatedWinner> winner_of(const Trial& chosen, const recording::Recording& recording,
+                                         const ValidSpecs& specs, const tuning::Replay& replay,
+                                         const Objective& objective) {
+  const auto best = replay.best(specs), own = replay.merit(chosen.spec);
+  if (!best || !own) return std::nullopt;
+  if (!(best->value > 0) || !(own->value > 0))
+    throw Error(ExitCode::bad_input,
+                fmt::format("{}: {} is 0 or negative, so that nothing can be said relative to the best", recording.file,
+                            objective.name()));
+  return SimulatedWinner{chosen, best->maximize ? best->value / own->value : own->value / best->value};
 }
 
-/// `decide` decides among the simulation's trials.
-results::Results run(const TuneOptions& options, Simulation& simulation, const results::Outputs& outputs, bool silent,
-                     const std::function<void()>& decide) {
-  tuning::Exporter exporter(outputs, simulation.loaded.plan, simulation.objective, simulation.recording.device,
-                            options.tuner.time);
-  if (!options.search.spec) simulation.outcome.specs = simulation.specs.size_text();
+struct Simulated {
+  ExitCode code;
+  std::optional<SimulatedWinner> winner;  ///< of an audit
+};
+
+/// Tunes on a recorded run. For an audit, which has hooks, nothing is printed or written.
+Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRules& search,
+                            const std::filesystem::path& file, const SimulationHooks* audit) {
+  // What is tuned.
+  std::string choice;  // what a user is to know of it
+  const recording::Recording recording = chosen_recording(options, file, choice);
+  const config::Loaded loaded = results::load_recorded_plan(recording, plan_rules(options, file, recording));
+  const Plan& plan = loaded.plan;
+  const Objective objective(plan);
+  results::TuningOutcome outcome;
+  const ValidSpecs specs = wanted_specs(options, plan, recording, outcome);
+
+  // Who answers: the recording, of which the best is the best there can be.
+  tuning::Replay replay(recording, plan, objective, audit != nullptr ? audit->answer : tuning::Replay::Change());
+  const auto enough = search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt;
+  exec::ReplayRunner runner([&](const Spec& spec) { return replay.answer(spec); },
+                            [&]() -> exec::Runner& { throw replay.unknown({}); });
+
+  // Who asks.
+  const std::optional<CostModel> model = cost_model(options, search, specs, plan, recording);
+  const std::unique_ptr<search::Strategy> strategy =
+      strategy_of(options, search, specs, plan, objective, model, replay, outcome);
+  report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
+  tuning::Tuner tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, search, enough),
+                      [&] { return replay.now(); });
+
+  // What is written.
+  const results::Outputs outputs = audit != nullptr ? without_journal({}) : outputs_of(options);
+  if (audit == nullptr) print_warnings(loaded.warnings);
+  tuning::Exporter exporter(outputs, plan, objective, recording.device, options.tuner.time);
+  if (!options.search.spec) outcome.specs = specs.size_text();
+
+  // How it is decided, and what is said then.
+  const Trial* chosen = nullptr;  // the outcome takes the trials over as they are
+  const bool audit_chooses = audit != nullptr && audit->choose;
   tuning::TuningSteps steps;
-  steps.decide = decide;
-  steps.note = [&](const results::ResultsRules&) {
-    for (const Trial& trial : simulation.outcome.trials) exporter.add(trial);
-    add_notes(options, simulation);
+  steps.decide = [&] {
+    if (audit_chooses)
+      chosen = audit->choose(tuner.trials(), plan, objective);
+    else
+      decide(options, recording, plan.space, replay, tuner.trials(), outcome);
   };
-  return tuning::run_tuning(
-      {simulation.loaded, simulation.objective, simulation.recording.device, outputs, *simulation.strategy,
-       simulation.tuner, simulation.progress, exporter, nullptr, tuning::Replay::Time(), silent},
-      steps, results_rules(options, Job(options), outputs.csv), simulation.outcome);
+  steps.note = [&](const results::ResultsRules&) {
+    for (const Trial& trial : outcome.trials) exporter.add(trial);
+    note_recording(recording, choice, wants_finals(options), outcome);
+    tuning::note_model(model, outcome);
+    tuning::note_trials(plan, options.tune, outcome);
+  };
+
+  // Try, decide, say and write.
+  const results::Results results =
+      tuning::run_tuning({loaded, objective, recording.device, outputs, *strategy, tuner, progress, exporter, nullptr,
+                          tuning::Replay::Time(), audit != nullptr},
+                         steps, results_rules(options, Job(options), outputs.csv), outcome);
+  if (!audit_chooses && results.any()) chosen = results.rows().front().trial;
+  if (audit == nullptr || chosen == nullptr) return {results.code(), std::nullopt};
+  return {results.code(), winner_of(*chosen, recording, specs, replay, objective)};
 }
 
 }  // namespace
 
 ExitCode simulate(const TuneOptions& options) {
-  Simulation simulation(options, options.search, options.simulate);
-  const results::Outputs outputs = outputs_of(options);
-  print_warnings(simulation.loaded.warnings);
-  return run(options, simulation, outputs, false, [&] { decide(options, simulation); }).code();
+  return tune_on_recording(options, options.search, options.simulate, nullptr).code;
 }
 
 std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchRules& search,
                                                 const std::filesystem::path& recording, const SimulationHooks& hooks) {
-  Simulation simulation(options, search, recording, hooks.answer);
-  const Trial* chosen = nullptr;  // the outcome takes the trials over as they are
-  const results::Results results = run(options, simulation, without_journal({}), true, [&] {
-    if (hooks.choose)
-      chosen = hooks.choose(simulation.tuner.trials(), simulation.loaded.plan, simulation.objective);
-    else
-      decide(options, simulation);
-  });
-  if (!hooks.choose && results.any()) chosen = results.rows().front().trial;
-  if (chosen == nullptr) return std::nullopt;
-  const auto best = simulation.replay.best(simulation.specs), own = simulation.replay.merit(chosen->spec);
-  if (!best || !own) return std::nullopt;
-  if (!(best->value > 0) || !(own->value > 0))
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: {} is 0 or negative, so that nothing can be said relative to the best",
-                            simulation.recording.file, simulation.objective.name()));
-  return SimulatedWinner{*chosen, best->maximize ? best->value / own->value : own->value / best->value};
+  return tune_on_recording(options, search, recording, &hooks).winner;
 }
 
 }  // namespace tune::commands
