@@ -46,7 +46,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.best_command = best_command();
   summary_.logs = outcome.logs;
   summary_.columns = columns();
-  summary_.notes = outcome.notes.texts();
+  summary_.notes = outcome.notes.texts;
   summary_.finals_interrupted = outcome.finals_interrupted;
   summary_.elapsed_seconds = outcome.elapsed_seconds;
   summary_.label = rules_.label;

@@ -123,7 +123,7 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
   outcome.pruned = results.pruned;
   outcome.unranked = results.unranked;
   outcome.logs = results.logs;
-  outcome.notes.said(results.notes);
+  outcome.notes.add(results.notes);
   outcome.verdict = results.verdict;
   outcome.elapsed_seconds = results.elapsed_seconds;
   return outcome;

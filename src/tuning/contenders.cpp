@@ -1,5 +1,7 @@
 #include "tuning/contenders.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -120,6 +122,10 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
   return contenders;
 }
 
+std::string name_of_baseline(const std::string& label) {
+  return label.starts_with("baseline") ? label : "baseline " + label;
+}
+
 std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
                                            results::Notices& notes) {
   std::vector<exec::Contender> baselines = std::move(stored);
@@ -133,16 +139,16 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
     if (std::ranges::any_of(baselines, is_it)) continue;
     const auto point = plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      notes.baseline_is_pruned(baseline.label, rejection->reason);
+      notes.add(name_of_baseline(baseline.label) + " is pruned: " + rejection->reason);
       continue;
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
     if (trial.measurement())
       baselines.push_back({{trial.spec, Entrant::Kind::baseline, baseline.label}});
     else if (const Failure* failure = trial.failure())
-      notes.baseline_failed(baseline.label, failure->message);
+      notes.add(name_of_baseline(baseline.label) + " failed: " + failure->message);
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      notes.baseline_is_pruned(baseline.label, pruned->reason);
+      notes.add(name_of_baseline(baseline.label) + " is pruned: " + pruned->reason);
   }
   return baselines;
 }
@@ -190,11 +196,13 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
   const auto most = static_cast<std::size_t>(*fitting);
   cut(contenders, most);
   if (one_process)
-    notes.finals_need_several_processes();
+    notes.add(
+        "there were no finals, which need several processes at a time: the device is in exclusive-process mode "
+        "(nvidia-smi -c DEFAULT ends that)");
   else if (most == 1)
-    notes.finals_need_memory_for_two();
+    notes.add("there were no finals, which need several processes at a time: the device has memory for one");
   else
-    notes.finals_are_cut_to_memory(most, all);
+    notes.add(fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
 }
 
 void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,

@@ -83,7 +83,8 @@ class FinalsStage {
     if (contenders.specs.empty()) return;
     if (!rules_.hold) {
       outcome_->no_finals = "--no-finals";
-      if (!parts_.plan.baselines.empty() || !rules_.stored.empty()) notes.baselines_were_left_out();
+      if (!parts_.plan.baselines.empty() || !rules_.stored.empty())
+        notes.add("no baseline was timed, because --no-finals leaves the finals out");
       return;
     }
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
@@ -104,7 +105,10 @@ class FinalsStage {
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
       outcome_->no_finals = "there was no time for two specs";
-      return notes.finals_need_time_for_two(std::max(seconds_left, 0.0));
+      return notes.add(
+          fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
+                      "--time-budget or --finals-budget makes room for them",
+                      std::max(seconds_left, 0.0)));
     }
     hold_finals(id, contenders.all(), rules);
   }
@@ -217,9 +221,9 @@ class FinalsStage {
                                          [](const Trial& t) { return t.spec.mesh_idx; });
     if (trial == tuner.trials().end()) return;
     if (const Failure* failure = trial->failure())
-      outcome_->notes.default_failed(failure->headline());
+      outcome_->notes.add("default failed: " + failure->headline());
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))
-      outcome_->notes.default_is_pruned(pruned->reason);
+      outcome_->notes.add("default is pruned: " + pruned->reason);
   }
 
   // After each cut of the contenders: who is left out of those that may be faster than they were timed.
@@ -239,25 +243,29 @@ class FinalsStage {
     if (!outcome_->finals) return;
     results::Notices& notes = outcome_->notes;
     if (const std::size_t held = outcome_->finals->finalists.size(); held < meant_)
-      notes.finals_are_cut_to_time(held, meant_);
+      notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
     if (const Trial* faster = overlooked_spec(tuner.trials(), *outcome_->finals, outcome_->default_spec);
         faster != nullptr && parts_.objective.by_time()) {
       outcome_->overlooked = faster->spec.mesh_idx;
-      notes.spec_was_overlooked(*faster);
+      notes.add(
+          fmt::format("spec {} was not in the finals, and may be faster than the best: it took {:.4g} ms in the sweep; "
+                      "--fresh measures all specs again",
+                      faster->spec.mesh_idx, faster->measurement()->timing.median * 1e3));
     }
     std::set<std::string> said;
     for (const Finalist& finalist : outcome_->finals->finalists) {
       const bool is_spec = finalist.entrant.is_spec();
       for (const std::string& remark : finalist.remarks) {
         if (!said.insert(remark).second) continue;
-        is_spec ? notes.said(remark) : notes.baseline_said(finalist.entrant.name, remark);
+        notes.add(is_spec ? remark : name_of_baseline(finalist.entrant.name) + ": " + remark);
       }
       if (!finalist.failure) continue;
       if (is_spec)
-        notes.spec_failed_in_finals(finalist.entrant.spec.mesh_idx, finalist.failure->headline());
+        notes.add(fmt::format("spec {} failed in the finals and keeps its time of the sweep: {}",
+                              finalist.entrant.spec.mesh_idx, finalist.failure->headline()));
       else if (const std::string& why = finalist.failure->message;
                !finalist.entrant.is_vendor() || said.insert(why).second)
-        notes.baseline_said(finalist.entrant.name, why);
+        notes.add(name_of_baseline(finalist.entrant.name) + ": " + why);
     }
   }
 

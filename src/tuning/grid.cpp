@@ -81,11 +81,11 @@ std::optional<Spec> find_default(const Plan& plan, std::vector<Restriction> want
 void note_missing_default(const Plan& plan, results::Notices& notes) try {
   const auto point = plan.space.at(std::span(plan.default_settings));
   if (const auto* rejection = std::get_if<Rejection>(&point))
-    notes.default_is_pruned(rejection->reason);
+    notes.add("default is pruned: " + rejection->reason);
   else
-    notes.default_is_not_among_the_specs();
+    notes.add("default is not tried: it is not among the specs of this run");
 } catch (const std::invalid_argument&) {  // it does not name all parameters
-  notes.default_fits_no_spec();
+  notes.add("default is not tried: no spec has its values");
 }
 
 /// Why no point of the grid is `default:`, whatever the filters leave; nullopt: one is.
@@ -120,7 +120,8 @@ void note_default(const GridRules& rules, const Plan& plan, bool filtered, const
   if (plan.default_settings.empty() || grid.default_spec || rules.one_configuration) return;
   if (rules.wants_default) note_missing_default(plan, notes);
   if (plan.default_place.empty()) return;
-  if (const auto reason = why_no_default(plan, filtered)) notes.default_is_no_spec(plan.default_place, *reason);
+  if (const auto reason = why_no_default(plan, filtered))
+    notes.warnings.push_back(fmt::format("{}: default is no spec, and is not tried: {}", plan.default_place, *reason));
 }
 
 std::string text_of(const Contradiction& contradiction) {
@@ -208,7 +209,9 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
     throw Error(ExitCode::bad_input, grid->uncounted->why +
                                          ", and a random search found none that is valid; narrow the parameters with "
                                          "--param, or loosen the constraints");
-  if (grid->uncounted) notes.specs_are_sampled(grid->uncounted->count, grid->specs.size());
+  if (grid->uncounted)
+    notes.add(fmt::format("the valid specs could not be counted, there are {}; the search draws from {} random ones",
+                          grid->uncounted->count, grid->specs.size()));
   if (!rules.bounded && grid->specs.size() > kUnboundedSpecs)
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "

@@ -1,9 +1,12 @@
 #include "tuning/journal_lookup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "model/values/text.h"
 #include "tuning/tuner.h"
 
 namespace tune::tuning {
@@ -93,7 +96,11 @@ Failure run_ended_while_it_ran() {
 
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes) {
   const auto others = std::ranges::count_if(trials, [&](const Trial& trial) { return is_of_another(trial, id); });
-  if (!id.empty() && others > 0) notes.times_are_of_another_device(others, id);
+  if (id.empty() || others == 0) return;
+  notes.add(fmt::format(
+      "{} of the times are from the journal and were measured on another card than this run's, {}; cards of one model "
+      "differ by a few per cent: another --output measures all on this one",
+      others, id));
 }
 
 void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
@@ -107,7 +114,11 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
   }
   if (outcome.finals_date) dates.insert(*outcome.finals_date);
   if (dates.empty()) return;
-  notes.outcomes_are_recorded(count, outcome.trials.size(), outcome.finals_date.has_value(), text_of_dates(dates));
+  const bool finals = outcome.finals_date.has_value();
+  const std::string specs = fmt::format("{} of {}", count, plural(outcome.trials.size(), "spec"));
+  const std::string what = count == 0 ? "the finals" : finals ? specs + " and the finals" : specs;
+  notes.add(fmt::format("{} {} from the journal, measured {}; --fresh measures again", what,
+                        count == 1 && !finals ? "is" : "are", text_of_dates(dates)));
 }
 
 std::optional<Trial> JournalLookup::answer(const Spec& spec) {

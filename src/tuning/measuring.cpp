@@ -1,5 +1,7 @@
 #include "tuning/measuring.h"
 
+#include <fmt/format.h>
+
 #include "model/statistics/ranking.h"
 
 namespace tune::tuning {
@@ -25,7 +27,9 @@ void remeasure_distrusted(Tuner& tuner, Measuring& measuring, results::Notices& 
     return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
   });
   measuring.known().set_repeating(false);
-  notes.specs_were_measured_again(distrust, count);
+  notes.add(
+      fmt::format("{}; from then on every spec had a process of its own, and the specs before were measured again: {}",
+                  distrust, count));
 }
 
 // Another spec may be the best then.

@@ -10,6 +10,7 @@
 #include "exec/request/spec_launches.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"
+#include "tuning/contenders.h"
 
 namespace tune::tuning {
 namespace fs = std::filesystem;
@@ -120,7 +121,7 @@ std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& reques
     try {
       contenders.push_back(stored_contender(best, file, label, requests, store));
     } catch (const NotStored& why) {
-      notes.baseline_said(label, otherwise + why.what());
+      notes.add(name_of_baseline(label) + ": " + otherwise + why.what());
     }
   };
   for (const Baseline& baseline : requests.plan().baselines)

@@ -1,5 +1,7 @@
 #include "tuning/tuning.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -34,9 +36,10 @@ void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Tunin
   outcome.trials = std::move(tuner.trials());
   outcome.elapsed_seconds = seconds;
   outcome.ended_early = !end.complete() && !outcome.finals_interrupted;
-  if (outcome.ended_early) outcome.notes.ended_early();
+  if (outcome.ended_early)
+    outcome.notes.add("this run ended early and wrote no CSV or YAML; the same command continues it");
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
-    outcome.notes.all_failed_alike(failure);
+    outcome.notes.add(failure + "\n(--keep-going tries the others anyway)");
 }
 
 }  // namespace
@@ -83,12 +86,16 @@ void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome) 
     return trial.measurement() && !is_of_whole_command(*trial.measurement());
   };
   if (plan.is_program() && !plan.program.whole && std::ranges::any_of(outcome.trials, reports_time))
-    outcome.notes.command_reports_its_time();
-  for (const std::string& name : idle_parameters(outcome.trials)) outcome.notes.parameter_has_no_effect(name);
+    outcome.notes.add(
+        "the times are those that the command reports itself; --whole (whole: true) times the command instead");
+  for (const std::string& name : idle_parameters(outcome.trials))
+    outcome.notes.add(
+        fmt::format("{} does not change the code: specs that differ only in it share one measurement", name));
 }
 
 void note_model(const std::optional<CostModel>& model, results::TuningOutcome& outcome) {
   constexpr std::size_t kEnough = 8;
+  constexpr double kFits = 0.3;
   std::vector<double> predicted, measured;
   for (const Trial& trial : outcome.trials) {
     const Measurement* measurement = trial.measurement();
@@ -97,8 +104,18 @@ void note_model(const std::optional<CostModel>& model, results::TuningOutcome& o
     predicted.push_back(prediction->seconds);
     measured.push_back(measurement->timing.median);
   }
-  if (predicted.size() >= kEnough && std::ranges::min(predicted) < std::ranges::max(predicted))
-    outcome.notes.costs_were_predicted(predicted.size(), rank_correlation(predicted, measured));
+  if (predicted.size() < kEnough || !(std::ranges::min(predicted) < std::ranges::max(predicted))) return;
+  const double correlation = rank_correlation(predicted, measured);
+  outcome.notes.add(
+      correlation >= kFits
+          ? fmt::format("model: the predicted times of {} specs order them as the measured ones do, with a rank "
+                        "correlation of {:.2f}",
+                        predicted.size(), correlation)
+          : fmt::format(
+                "model: the predicted times of {} specs do not fit the measured ones (rank correlation {:.2f}); "
+                "--dry-run --top 8 shows what is predicted, and a section 'model:' in the tuning file corrects "
+                "it",
+                predicted.size(), correlation));
 }
 
 results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, results::ResultsRules rules,

@@ -297,7 +297,7 @@ class Retiming {
     const Tuned tuned = tune_one_of_several(options_->tuning, target);
     const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
-    for (const std::string& note : tuned.outcome.notes.texts())
+    for (const std::string& note : tuned.outcome.notes.texts)
       print_note(note, *target.job.baseline, row.sizes, other_launch);
     const ExitCode code = judge(tuned, spec, other_launch ? "" : found.result->artifact_hash, row);
     if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date);

@@ -69,7 +69,7 @@ void print(const TuneOptions& options, const Target& target, const results::Tuni
 ExitCode build_only(const TuneOptions& options, Target& target) {
   results::TuningOutcome outcome;
   const std::optional<tuning::Grid> grid = target.grid(options, outcome);
-  print_warnings(outcome.notes.warnings());
+  print_warnings(outcome.notes.warnings);
   if (!target.job.search.spec) grid->require_specs(name_of_input(options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,

@@ -204,7 +204,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   if (options.terminal.quiet && !target.job.search.spec && !options.partition) return count(target);
   results::TuningOutcome outcome;
   const std::optional<tuning::Grid> grid = target.grid(options, outcome);
-  print_warnings(outcome.notes.warnings());
+  print_warnings(outcome.notes.warnings);
   if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
   print_warnings(what_is_missing(target.plan()));
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,

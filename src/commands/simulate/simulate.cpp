@@ -125,7 +125,7 @@ std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning
                                               const ValidSpecs& specs, const Plan& plan, const Objective& objective,
                                               const std::optional<CostModel>& model, const tuning::Replay& replay,
                                               results::TuningOutcome& outcome) {
-  rules.say = [&outcome](const std::string& text) { outcome.notes.said(text); };
+  rules.say = [&outcome](const std::string& text) { outcome.notes.add(text); };
   if (rules.auto_clocks && specs.size() > 0)
     return tuning::at_chosen_clocks(rules, specs, outcome.default_spec, objective);
   if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective, model);
@@ -160,7 +160,8 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
     const auto idx = point ? space.spec(*point).mesh_idx : -1;
     const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
     if (trial == trials.end()) {
-      outcome.notes.recorded_finals_do_not_count();
+      outcome.notes.add(
+          "the recorded finals are ignored: one of their contenders is not among the specs of this simulation");
       return;
     }
     finalist.entrant.spec = trial->spec;
@@ -172,10 +173,13 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
 void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
                     results::TuningOutcome& outcome) {
   results::Notices& notes = outcome.notes;
-  if (!choice.empty()) notes.said(choice);
-  if (finals_wanted && recording.has_older_finals) notes.recorded_finals_are_of_an_older_version(recording.file);
-  notes.said(recording.damaged.texts(recording.file));
-  notes.results_are_simulated(outcome.trials.size(), recording.trials.size(), recording.file, recording.device.name);
+  if (!choice.empty()) notes.add(choice);
+  if (finals_wanted && recording.has_older_finals)
+    notes.add(recording.file + ": its finals are ignored, because an older version of tune recorded them");
+  notes.add(recording.damaged.texts(recording.file));
+  notes.add(fmt::format("simulated: {} of the {} specs of {}{}; seconds are those of the recording",
+                        outcome.trials.size(), recording.trials.size(), recording.file,
+                        recording.device.name.empty() ? "" : " on " + recording.device.name));
 }
 
 bool wants_finals(const TuneOptions& options) { return options.tune && options.finals.hold; }

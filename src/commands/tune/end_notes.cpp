@@ -1,8 +1,11 @@
 #include "commands/tune/end_notes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "commands/tune/settings.h"
+#include "model/values/escaped_text.h"
 #include "results/comparison/repeated_result.h"
 #include "tuning/tuning.h"
 
@@ -22,7 +25,8 @@ void note_stale_best(const Target& target, const results::ResultsRules& shown, r
   const std::filesystem::path& best = target.outputs.best;
   if (best.empty() || !std::filesystem::exists(best, ignored)) return;
   if (!results::Results(shown, target.loaded, target.objective, outcome).any())
-    outcome.notes.best_is_of_an_earlier_run(best);
+    outcome.notes.add(line_with_escapes(best.string()) +
+                      " is of an earlier run: this one has no valid spec, and left it as it was");
 }
 
 }  // namespace
@@ -41,11 +45,17 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const std
   if (earlier && outcome.no_winner.empty()) outcome.comparison = earlier->compare(target.plan(), tuned_for, outcome);
   note_stale_best(target, shown, outcome);
   if (!target.job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
-  if (!target.job.prefix) outcome.notes.journal_is_at(journal.path());
-  if (journal.lost()) outcome.notes.journal_is_lost(journal.path());
+  const std::string path = line_with_escapes(journal.path().string());
+  if (!target.job.prefix) outcome.notes.add("journal: " + path);
+  if (journal.lost())
+    outcome.notes.add(path +
+                      ": this journal was removed, replaced or cut while the run wrote to it, so that another run "
+                      "measures again what is missing");
   const auto earlier_failures = std::ranges::count_if(
       outcome.trials, [](const Trial& trial) { return trial.recorded && trial.failure() != nullptr; });
-  if (earlier_failures > 0) outcome.notes.failures_are_of_an_earlier_run(earlier_failures);
+  if (earlier_failures > 0)
+    outcome.notes.add(
+        fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier_failures));
   tuning::note_trials(target.plan(), options.tune, outcome);
   const tuning::SearchRules& search = target.job.search;
   if (target.job.only.empty() && grid && tuning::wants_search(search, grid->specs.size()))

@@ -1,5 +1,6 @@
 #include "commands/tune/job_journal.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands/tune/settings.h"
@@ -13,15 +14,20 @@ namespace tune::commands {
 namespace {
 
 void note_journal(const recording::Journal& journal, results::Notices& notes) {
-  if (!journal.locked()) notes.journal_cannot_be_locked(journal.path());
-  notes.said(journal.damaged().texts(journal.path().string()));
-  if (const auto foreign = journal.foreign()) notes.trials_are_of_another_version(journal.path(), *foreign);
+  const std::string path = journal.path().string();
+  if (!journal.locked()) notes.add(path + ": cannot be locked on its file system; let no other run use it");
+  notes.add(journal.damaged().texts(path));
+  if (const auto foreign = journal.foreign())
+    notes.add(fmt::format(
+        "{}: {} trials are of another version of tune (protocol {}, not {}); they are kept, and measured again", path,
+        foreign->trials, foreign->protocol, wire::kProtocol));
 }
 
 void note_machine(const tuning::Machine& machine, const exec::RequestFactory& requests, results::Notices& notes) {
-  notes.said(requests.hello().remarks);
-  if (!requests.remark().empty()) notes.said(requests.remark());
-  if (!machine.probe_failure().empty()) notes.device_is_the_journals(machine.probe_failure());
+  notes.add(requests.hello().remarks);
+  if (!requests.remark().empty()) notes.add(requests.remark());
+  if (const std::string& why = machine.probe_failure(); !why.empty())
+    notes.add("the description of the device is from the journal, because " + why);
 }
 
 wire::RunRecord run_record(const TuneOptions& options, const Target& target, const wire::Hello& machine, bool fresh) {
@@ -79,7 +85,9 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, c
   tuning::LookupRules rules = lookup_rules(options, job);
   if (rules.share_processes && !journal.distrust().empty()) {
     rules.share_processes = false;
-    notes.sharing_was_distrusted(journal.distrust());
+    notes.add(
+        fmt::format("every spec had a process of its own, because in an earlier run {}; --fresh shares processes again",
+                    journal.distrust()));
   }
   return rules;
 }

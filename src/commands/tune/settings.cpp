@@ -153,7 +153,7 @@ std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optiona
   const Job& job = target.job;
   if (job.only.empty()) {
     tuning::SearchRules rules = job.search;
-    rules.say = [&notes](const std::string& text) { notes.said(text); };
+    rules.say = [&notes](const std::string& text) { notes.add(text); };
     if (grid) rules.first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
     return tuning::strategy_for(rules, target.plan(), grid, target.objective,
                                 [&]() -> const Device& { return target.hello().device; });

@@ -93,7 +93,7 @@ std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Targ
                                           results::TuningOutcome& outcome) {
   std::optional<tuning::Grid> grid = target.grid(options, outcome);
   const Job& job = target.job;
-  if (!job.silent) print_warnings(outcome.notes.warnings());
+  if (!job.silent) print_warnings(outcome.notes.warnings);
   if (!job.search.spec) grid->require_specs(name_of_input(options));
   if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) outcome.specs = grid->specs.size_text();
   return grid;

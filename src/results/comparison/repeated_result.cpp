@@ -38,22 +38,28 @@ std::string differences(const config::RecordedResult& before, const config::Best
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+void note_other_conditions(const std::string& file, const std::string& differences, Notices& notes) {
+  notes.add(
+      fmt::format("the result in {} was measured under other conditions: {}", line_with_escapes(file), differences));
+}
+
 }  // namespace
 
 void note_repeated_result(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
                           PowerState state, Notices& notes) {
-  notes.result_is_repeated(file, text_of(before.time), text_of(now.time), now.time.seconds / before.time.seconds,
-                           verdict(before.time.interval, now.time.interval));
+  notes.add(fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", line_with_escapes(file),
+                        text_of(before.time), text_of(now.time), now.time.seconds / before.time.seconds,
+                        verdict(before.time.interval, now.time.interval)));
   if (const std::string others = differences(before, now, state); !others.empty())
-    notes.result_is_of_other_conditions(file, others);
+    note_other_conditions(file, others, notes);
 }
 
 void note_device_of_file(const std::string& file, const config::Source& source, const Device& now, Notices& notes) {
   const config::Node* device = source.root.find("device");
   const config::Node* name = device != nullptr ? device->find("name") : nullptr;
   if (name == nullptr || !name->is_scalar() || name->text == now.name) return;
-  notes.result_is_of_other_conditions(
-      file, fmt::format("device {} instead of {}", line_with_escapes(name->text), line_with_escapes(now.name)));
+  note_other_conditions(
+      file, fmt::format("device {} instead of {}", line_with_escapes(name->text), line_with_escapes(now.name)), notes);
 }
 
 }  // namespace tune::results
