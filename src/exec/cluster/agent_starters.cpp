@@ -100,7 +100,6 @@ AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
 using namespace std::chrono_literals;
 using Clock = platform::ProcessHost::Clock;
 
-constexpr auto kShortestWait = 1ms;  // a wait of no time finds nothing
 constexpr auto kPause = 10ms;
 constexpr auto kEndByForce = 2s;
 constexpr std::size_t kShownOutput = 2000;
@@ -146,7 +145,7 @@ AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token
 }
 
 void AgentStarters::look() {
-  while (const auto event = processes_.wait(Clock::now() + kShortestWait)) take(*event);
+  while (const auto event = processes_.wait(Clock::now())) take(*event);
   if (signal_) throw Interrupted{*std::exchange(signal_, {})};
 }
 

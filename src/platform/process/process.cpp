@@ -309,7 +309,7 @@ std::optional<Processes::Event> Processes::wait(std::optional<Clock::time_point>
     impl_->delay_when_asleep = delay_of_this_thread();
     if (!until)
       impl_->io.run_one();
-    else if (impl_->io.run_one_until(*until) == 0)
+    else if (impl_->io.run_one_until(*until) == 0 && impl_->io.poll_one() == 0)
       return std::nullopt;
   }
   Event event = std::move(impl_->ready.front());

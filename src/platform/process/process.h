@@ -113,7 +113,7 @@ class ProcessHost {
   /// The children that have not ended yet.
   virtual std::vector<Id> running() const = 0;
 
-  /// The next event; nullopt when `until` has passed first.
+  /// The next event; nullopt when `until` has passed first. What has come already is told in any case.
   virtual std::optional<Event> wait(std::optional<Clock::time_point> until) = 0;
   virtual Clock::time_point now() const = 0;
 };
