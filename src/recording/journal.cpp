@@ -14,6 +14,7 @@
 
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "platform/files/file.h"
 
 namespace tune::recording {
 namespace fs = std::filesystem;
@@ -68,8 +69,7 @@ void for_each(const fs::path& path, std::string_view name, Take take) {
 }  // namespace
 
 Journal::Journal(fs::path path) : path_(std::move(path)) {
-  std::error_code ignored;
-  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
+  platform::make_folder_of(path_);
   file_ = platform::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file_)
     throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +

@@ -5,6 +5,7 @@
 #include "database/database_file.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "platform/files/file.h"
 #include "platform/files/shared_file.h"
 #include "recording/journal.h"
 
@@ -65,6 +66,7 @@ DatabaseChange add_all(database::Database& database, const database::Database& m
 }
 
 DatabaseChange add_to_database(const std::filesystem::path& path, const database::Database& more) {
+  platform::make_folder_of(path);
   platform::SharedFile file(path);
   const std::string before = file.read();
   database::Database database = database::parse_database(before, path.string());
@@ -82,6 +84,7 @@ DatabaseChange add_to_database(const std::filesystem::path& path, const database
 
 void set_rule(const std::filesystem::path& path, const database::Database& database, const database::ResultGroup& group,
               const database::SizeRule& rule) {
+  platform::make_folder_of(path);
   platform::SharedFile file(path);
   database::Database there = database::parse_database(file.read(), path.string());
   add_all(there, database);

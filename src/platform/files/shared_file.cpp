@@ -34,8 +34,6 @@ SharedFile::SharedFile(const std::filesystem::path& path) {
   // Whoever waits for the lock gets that of the file that was replaced meanwhile, and tries the new one.
   do {
     path_ = target_of(path);
-    std::error_code ignored;
-    if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), ignored);
     if (const std::string kind = kind_of_file(path_); !kind.empty()) fail("it is " + kind);
     file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (!file_) fail(std::strerror(errno));

@@ -175,8 +175,7 @@ KernelTunerCache::KernelTunerCache(std::filesystem::path path, Recording kind, s
     : path_(std::move(path)), kind_(std::move(kind)), figures_(std::move(figures)) {
   if (const std::string other = platform::kind_of_file(path_); !other.empty())
     throw Error(ExitCode::bad_input, path_.string() + " is " + other + "; choose another --kt-cache FILE");
-  std::error_code ignored;  // opening it says why
-  if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), ignored);
+  platform::make_folder_of(path_);
   file_ = platform::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!file_) fail(std::strerror(errno));
   begin();
