@@ -80,19 +80,25 @@ void refuse_former_command(const CommandText& tune, const std::vector<std::strin
                 "strategies, see tests/bench/README.md there");
 }
 
-bool names_parameter(const std::string& word) { return word.starts_with("--param") || word.starts_with("--add-param"); }
+/// `--param`, or `--param=NAME:VALUES`.
+bool names_parameter(const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  return name == "--param" || name == "--add-param";
+}
 
 bool is_mode(const std::string& word) { return word == "--tune" || word == "--dry-run" || word == "--build-only"; }
 
 /// The line that tunes the command at `command` in the words that a user typed, with all the others of them.
-/// Parameters and modes are ours wherever they stand.
+/// `--tune` and parameters are ours wherever they stand.
 std::string with_dashes(const std::vector<std::string>& typed, std::vector<std::string>::const_iterator command) {
   tune::Words options(typed.begin() + 1, command), own;
-  for (auto word = command; word != typed.end() && *word != kDashes; ++word) {
-    tune::Words& where = names_parameter(*word) || is_mode(*word) ? options : own;
+  const auto end = std::find(command, typed.end(), kDashes);
+  for (auto word = command; word != end; ++word) {
+    const auto value = names_parameter(*word) && word->find('=') == word->npos ? word + 1 : word;
+    const bool is_parameter = names_parameter(*word) && value != end && value->find(':') != value->npos;
+    tune::Words& where = is_parameter || *word == "--tune" ? options : own;
     where.push_back(*word);
-    const bool has_value = names_parameter(*word) && word->find('=') == word->npos;
-    if (has_value && word + 1 != typed.end()) where.push_back(*++word);
+    if (is_parameter && value != word) where.push_back(*++word);
   }
   tune::Words line = {"tune"};
   if (std::ranges::none_of(options, is_mode)) line.emplace_back("--tune");

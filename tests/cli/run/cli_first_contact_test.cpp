@@ -202,8 +202,10 @@ TEST_F(FirstContact, ACommandWithoutDashesIsShownWithThem) {
           refusal + "tune --tune --param 'NAME:[1,2]' -- cat -3 -k -c file\n");
   refused({"--param", "L:[1,2]", "cat", "-{L}"}, refusal + "tune --tune --param 'L:[1,2]' -- cat '-{L}'\n");
   refused({"--output", "cat", "cat", "-3"}, refusal + "tune --tune --output cat --param 'NAME:[1,2]' -- cat -3\n");
-  refused({"cat", "-{L}", "-k", "--add-param", "L:[1,2]", "--dry-run"},
-          refusal + "tune --add-param 'L:[1,2]' --dry-run -- cat '-{L}' -k\n");
+  refused({"cat", "-{L}", "--add-param", "L:[1,2]", "--tune", "-k"},
+          refusal + "tune --add-param 'L:[1,2]' --tune -- cat '-{L}' -k\n");
+  refused({"cat", "--param", "max=50", "--params", "x:y", "--dry-run"},
+          refusal + "tune --tune --param 'NAME:[1,2]' -- cat --param max=50 --params x:y --dry-run\n");
   EXPECT_EQ(sandbox_.tune({"--dry-run", "--param", "L:[1,2]", "--", "cat", "-{L}"}).code, 0);
   refused({"diff", "old"}, "NEW is required; see tune diff --help");
   sandbox_.write("cat.yaml", "");
