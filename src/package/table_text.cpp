@@ -163,6 +163,7 @@ class TableWriter {
       return "bool groups_fit(const Sizes&, const Operands&) { return true; }\n\n";
     return "bool groups_fit(const Sizes& sizes, const Operands& operands) {\n"
            "  const auto* const rows = static_cast<const std::int32_t*>(operands.group_rows);\n"
+           "  if (rows == nullptr) return false;\n"
            "  std::int64_t sum = 0;\n"
            "  for (std::int64_t i = 0; i < sizes.groups; ++i) {\n"
            "    if (rows[i] < 0 || rows[i] > sizes.max_rows) return false;\n"
