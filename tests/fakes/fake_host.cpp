@@ -66,7 +66,7 @@ void FakeHost::begin(Process& process, const wire::Request& request) {
 
 void FakeHost::build(Id id, const wire::BuildRequest& request) {
   std::ofstream(std::filesystem::path(request.output) / "artifact") << "built";
-  say(id, wire::Built{"artifact", 0.001, {}}, build_time);
+  say(id, wire::Built{"artifact", 0.001, {}, reads}, build_time);
   end(id, 0, build_time);
 }
 

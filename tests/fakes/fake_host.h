@@ -55,6 +55,7 @@ class FakeHost : public platform::ProcessHost {
   int references = 0;                        ///< that were made
   bool fails_second_reference = false;       ///< that a process is asked for
   Clock::duration build_time{};              ///< of each build
+  std::vector<std::string> reads;            ///< files that each build says it read
   std::string reference;                     ///< the file that the last measure process was to compare with
 
   Id start(const platform::Command& command) override;

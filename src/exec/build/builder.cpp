@@ -123,6 +123,15 @@ bool Builder::want_later(const std::string& key, const wire::BuildRequest& reque
   return true;
 }
 
+void Builder::end_tuning() {
+  for (const Job& job : queue_) pending_.erase(job.key);
+  queue_.clear();
+  std::erase_if(results_, [](const auto& entry) {
+    const auto* failure = std::get_if<Failure>(&entry.second);
+    return failure != nullptr && (failure->facts.machine_suspected || failure->facts.limit_seconds > 0);
+  });
+}
+
 void Builder::start_queued() {
   while (running() < jobs_ && !(queue_.empty() && later_.empty())) {
     std::deque<Job>& first = queue_.empty() ? later_ : queue_;

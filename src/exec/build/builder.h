@@ -28,7 +28,7 @@ std::optional<Artifact> read_entry(const platform::Store& store, const std::file
                                    const std::string& key);
 
 /// Turns build keys into artifacts: each key is looked up in the store once and built at most once per run, by a
-/// process of its own. A failed build is remembered for this run only.
+/// process of its own. A failed build is remembered for this run at most.
 class Builder {
  public:
   using Result = std::variant<Artifact, Failure>;
@@ -49,6 +49,8 @@ class Builder {
   void want(const std::string& key, const wire::BuildRequest& request);
   /// Does the same for what is built only while nothing else is queued. Returns whether it has to be built.
   bool want_later(const std::string& key, const wire::BuildRequest& request);
+  /// Forgets what is queued, but for what is wanted later, and failures that another attempt may not have.
+  void end_tuning();
   /// Starts queued builds as long as fewer than `jobs` run.
   void start_queued();
   int queued() const { return static_cast<int>(queue_.size()); }

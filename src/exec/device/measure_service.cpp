@@ -8,7 +8,6 @@ namespace {
 
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 constexpr auto kClocksPoll = std::chrono::milliseconds(200);
-constexpr auto kShortest = std::chrono::milliseconds(1);  // a wait of no time finds nothing
 
 std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
   std::deque<MeasureDevice> devices;
@@ -22,7 +21,7 @@ std::shared_ptr<Builder> builder_of(WorkerPool& pool, const RequestFactory& requ
   if (builder == nullptr)
     builder = std::make_shared<Builder>(pool.launcher(), requests, options.store, options.jobs, options.builds);
   if (options.keeps_processes) pool.builder() = builder;
-  builder->inputs().tell(options.observer);
+  builder->inputs().tell(options.observer == &no_observer() ? nullptr : options.observer);
   return builder;
 }
 
@@ -42,6 +41,7 @@ MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions op
 // The processes end first, because they write to the folders of the others.
 MeasureService::~MeasureService() {
   builds_.builder().inputs().tell(nullptr);
+  builds_.builder().end_tuning();
   reference_.leave();
   pool_->end_others();
 }
@@ -64,7 +64,7 @@ void MeasureService::finish_builds() {
 }
 
 void MeasureService::look_after_processes() {
-  while (const auto event = wait(now() + kShortest)) {
+  while (const auto event = wait(now())) {
     heed(*event);
     handle(*event);
   }

@@ -35,6 +35,7 @@ void WorkerPool::heed_signals() {
     heed(*event);
     if (builder_) builder_->handle(*event);
   }
+  if (builder_) builder_->start_queued();
 }
 
 bool WorkerPool::runs(const WorkerProcess& process) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <set>
 #include <thread>
@@ -160,6 +161,50 @@ TEST(BuildsOfSeveralTunings, EndWithTheCommand) {
   EXPECT_EQ(artifacts(), 4);
   tuning.end_processes();
   EXPECT_EQ(artifacts(), 0);
+}
+
+TEST(BuildsOfSeveralTunings, OfATuningThatHasEndedAreForgotten) {
+  FakeTuning tuning{40};
+  tuning.host().build_time = 50ms;
+  const auto request = tuning.requests().build(tuning.spec(1));
+  {
+    const auto service = tuning.service(1, false, false, true);
+    exec::Builder& builder = service->builds().builder();
+    for (int i = 0; i < 8; ++i) builder.want(fmt::format("wanted {}", i), request);
+    want_later(*service, tuning);
+    builder.start_queued();
+  }
+  const auto service = tuning.service(1, false, false, true);
+  service->finish_builds();
+  exec::Builder& builder = service->builds().builder();
+  EXPECT_NE(builder.find("wanted 3"), nullptr) << "as many as may run at once had begun";
+  EXPECT_EQ(builder.find("wanted 4"), nullptr);
+  EXPECT_NE(builder.find("key 7"), nullptr);
+}
+
+TEST(WorkerPools, HearASignalThatCameWhileNothingWasWaitedFor) {
+  exec::WorkerPool pool("worker", {});
+  pool.heed_signals();
+  ::raise(SIGTERM);
+  EXPECT_THROW(pool.heed_signals(), exec::Interrupted);
+}
+
+TEST(BuildsOfSeveralTunings, WarnWhoIsThereToHearIt) {
+  struct Listener : exec::RunObserver {
+    std::vector<std::string> warnings;
+    void warning(const std::string& text) override { warnings.push_back(text); }
+  } listener;
+  FakeTuning tuning{40};
+  tuning.host().reads = {"/somewhere/unknown.h"};
+  {
+    const auto service = tuning.service(1, false, false, true);
+    want_later(*service, tuning);
+    service->finish_builds();
+  }
+  const auto service = tuning.service(1, false, false, true);
+  service->builds().builder().inputs().tell(&listener);
+  ASSERT_EQ(listener.warnings.size(), 1u);
+  EXPECT_TRUE(listener.warnings.front().starts_with("builds read /somewhere/unknown.h: "));
 }
 
 TEST(BuildsOfSeveralTunings, WaitForThoseOfTheTuningThatGoesOn) {
