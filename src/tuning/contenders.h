@@ -29,8 +29,8 @@ struct Contenders {
 };
 
 /// The specs that the sweep would dismiss although only a disturbance may have made them slow: they are too far behind
-/// the best for the finals, visibly waited for others (Measurement::clean_seconds; on a GPU also those that ran at a
-/// lower clock than the best), and would be near enough without that. What disturbs a launch can only make it longer.
+/// the best for the finals, visibly waited for others (Measurement::clean_seconds) or, on a GPU, ran at a lower clock
+/// than the best, and would be near enough without that. What disturbs a launch can only make it longer.
 /// Those that take least without it come first; one stands for all with the same code. None if specs are not ranked by
 /// time alone, or where nothing is known of disturbances.
 std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
