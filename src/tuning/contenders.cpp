@@ -91,8 +91,8 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
     const Measurement* measurement = trial.measurement();
     if (measurement == nullptr || same.contains(trial.spec.mesh_idx)) continue;
     if (std::ranges::find(near, &trial) != near.end()) continue;
-    // A lower clock is mostly a kernel's own, which draws more power: of 357 finalists of five runs in configs/recorded
-    // whose clock was lower in the sweep, none came nearer to the best in the finals by more than 5.4 %.
+    // A lower clock is mostly a kernel's own, which draws more power: of 357 finalists whose clock was lower in the
+    // sweep, none came nearer to the best in the finals by more than 5.4 % (configs/recorded/clocks.py).
     const double clock = clock_ratio(*measurement, best), clean = clock * measurement->clean_seconds;
     const double room = clock < 1 ? std::min(margin, kNarrowMargin) : margin;
     if (clean > 0 && clean <= (1 + room) * limit && measurement->timing.median > kDisturbed * clean)
