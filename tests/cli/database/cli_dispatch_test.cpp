@@ -1,5 +1,6 @@
 // What programs use of a database, over the real binary: what tune export and tune package write, and the example in
 // demo/dispatch.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
