@@ -94,8 +94,8 @@ TEST_F(CheatTest, AClockThatWasStoppedIsContradicted) {
 TEST_F(CheatTest, WhatNoSignalStopsCountsAsTheLaunchesTime) {
   const std::string outcome = outcome_text(tune({24}, {"--timeout-run", "30"}).at(24));
   const bool too_late = outcome.starts_with("measure, reported: the kernel's process reports ");
-  // Now and then its thread is stopped when it is about to make the call.
-  EXPECT_TRUE(too_late || outcome == kCaught + "C was not fully written") << outcome;
+  // Now and then its thread is stopped when it is about to make the call. What is in C then depends on the launch.
+  EXPECT_TRUE(too_late || outcome.starts_with(kCaught)) << outcome;
 }
 
 TEST_F(CheatTest, ThreadsAreForEveryKernel) { EXPECT_EQ(outcome_text(tune({25}).at(25)), "measured"); }
