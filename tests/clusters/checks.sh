@@ -80,5 +80,5 @@ run_without_a_cluster() {
 nothing_runs() { [ -z "$(of_this_test 'tune.*|srun|ssh')" ]; }
 
 expect_nothing_runs() {  # NAME
-  within 10 nothing_runs || fail "$1 left processes: $(ps -o pid,ppid,args -p $(of_this_test 'tune.*|srun|ssh'))"
+  within 60 nothing_runs || fail "$1 left processes: $(ps -o pid,ppid,args -p $(of_this_test 'tune.*|srun|ssh'))"
 }

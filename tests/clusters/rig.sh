@@ -22,12 +22,11 @@ end_rig() {
 
 # of_this_test NAMES: process ids of this user whose program's name matches (all: every one), but for this shell.
 of_this_test() {
-  local process
-  for process in /proc/[0-9]*; do
-    [ "${process#/proc/}" != $$ ] || continue
-    grep -qz "^TUNE_RIG=$work\$" "$process/environ" 2>/dev/null || continue
-    [ "$1" = all ] || [[ $(cat "$process/comm" 2>/dev/null) =~ ^($1)$ ]] || continue
-    echo "${process#/proc/}"
+  local process name
+  for process in $(grep -lzx "TUNE_RIG=$work" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+    { read -r name <"/proc/$process/comm"; } 2>/dev/null || continue
+    [ "$process" != $$ ] || continue
+    if [ "$1" = all ] || [[ $name =~ ^($1)$ ]]; then echo "$process"; fi
   done
 }
 

@@ -2,7 +2,7 @@
 # that are device files without a device. All that it writes is in the folder; it needs no rights and no cgroups.
 
 # start_slurm FOLDER ROOT: the programs are in ROOT. Sets the environment for sbatch and the others. Fails if the nodes are
-# not ready within 20 s.
+# not ready within 60 s.
 start_slurm() {
   slurm=$1
   local root=$2 node libraries=$2/usr/lib/x86_64-linux-gnu
@@ -16,14 +16,14 @@ start_slurm() {
   start_munge || return
   daemon slurmctld "$slurm_programs/slurmctld" -D -i
   for node in n1 n2 n3; do start_node "$node"; done
-  within 20 nodes_are_idle_or_ended && nodes_are_idle
+  within 60 nodes_are_idle_or_ended && nodes_are_idle
 }
 
 start_munge() {
   (umask 077 && head -c 128 /dev/urandom >"$slurm/munge/key")
   daemon munge "$slurm_programs/munged" --foreground --force --key-file="$slurm/munge/key" --socket="$slurm/munge/socket" \
     --pid-file="$slurm/munge/pid" --log-file="$slurm/munge/log" --seed-file="$slurm/munge/seed"
-  within 5 test -S "$slurm/munge/socket"
+  within 60 test -S "$slurm/munge/socket"
 }
 
 # A batch script runs on n1; the others need none of its files.

@@ -9,19 +9,20 @@ allocate() {
 release() {  # NAME
   scancel "$SLURM_JOB_ID"
   unset SLURM_JOB_ID
-  within 10 nodes_are_idle || fail "$1: the nodes are not idle again: $(sinfo --noheader)"
+  within 60 nodes_are_idle || fail "$1: the nodes are not idle again: $(sinfo --noheader)"
 }
 
 has_no_step() { [ -z "$(squeue --noheader --steps --jobs="$SLURM_JOB_ID" | grep -v extern)" ]; }
 
 expect_no_step() {  # NAME
-  within 10 has_no_step || fail "$1: its step is still there: $(squeue --noheader --steps)"
+  within 60 has_no_step || fail "$1: its step is still there: $(squeue --noheader --steps)"
 }
 
-# Starts a run and returns when it has some results.
+# Starts a run and returns when it has some results. Its driver is stopped then, so that it cannot end before what follows.
 start_in_slurm() {  # NAME
   start_tuning "$1" --launcher slurm
-  within 30 has_measured "$1" 3 || fail "$1: nothing is measured" "$1.out"
+  within 60 has_measured "$1" 3 || fail "$1: nothing is measured" "$1.out"
+  kill -STOP "$driver"
 }
 
 submit() {  # NAME: prints the number of the job
@@ -39,8 +40,8 @@ two_jobs_at_once() {
   local first second
   first=$(submit first)
   second=$(submit second)
-  within 60 job_has_ended "$first" || fail "the first job does not end" first.out
-  within 60 job_has_ended "$second" || fail "the second job does not end" second.out
+  within 120 job_has_ended "$first" || fail "the first job does not end" first.out
+  within 120 job_has_ended "$second" || fail "the second job does not end" second.out
   expect_complete first
   expect_complete second
   say "two batch jobs at once on the same three nodes find the same winner as a run without nodes"
@@ -52,7 +53,7 @@ the_script_of_the_manual() {
   expect 'tune --launcher slurm --yaml gemm.yaml --tune --top 3 --output best$' tune.sh
   local job
   job=$(sbatch --parsable tune.sh)
-  within 60 job_has_ended "$job" || fail "the job of the manual does not end" tune.log
+  within 120 job_has_ended "$job" || fail "the job of the manual does not end" tune.log
   mv tune.log best.out
   expect_complete best
   say "the batch script of the manual finds the same winner as a run without nodes"
@@ -61,9 +62,9 @@ the_script_of_the_manual() {
 a_job_is_cancelled() {
   local job
   job=$(submit cancelled)
-  within 30 has_measured cancelled 3 || fail "nothing is measured" cancelled.out
+  within 60 has_measured cancelled 3 || fail "nothing is measured" cancelled.out
   scancel "$job"
-  within 20 job_has_ended "$job" || fail "a cancelled job does not end"
+  within 60 job_has_ended "$job" || fail "a cancelled job does not end"
   expect_nothing_runs cancelled
   expect '^top_spec_idx: [0-9]' cancelled.out
   expect '^tune: interrupted; the same command continues from here' cancelled.out
@@ -74,6 +75,7 @@ a_node_is_set_down() {
   allocate
   start_in_slurm down
   scontrol update nodename=n2 state=down reason=test
+  kill -CONT "$driver"
   expect_success down
   expect 'lost agent n2 ' down.out
   expect_no_step down
@@ -85,6 +87,7 @@ a_slurmd_is_killed() {
   allocate
   start_in_slurm slurmd
   end_daemon n3
+  kill -CONT "$driver"
   expect_success slurmd
   start_node n3
   expect_no_step slurmd
@@ -111,6 +114,7 @@ a_slurmstepd_is_killed() {
   start_in_slurm slurmstepd
   agent=$(of_this_test tune | grep -vx "$driver" | head -n 1)
   kill -9 $(ps -o ppid= -p "$agent")
+  kill -CONT "$driver"
   expect_success slurmstepd
   release slurmstepd
   say "a slurmstepd that is killed, so that srun hangs, costs nothing"

@@ -8,7 +8,7 @@ runs_over_ssh() {
 
 the_driver_is_killed_over_ssh() {
   start_tuning ssh2 --launcher ssh --hosts a,b
-  within 30 has_measured ssh2 1 || fail "nothing is measured" ssh2.out
+  within 60 has_measured ssh2 1 || fail "nothing is measured" ssh2.out
   kill -9 "$driver"
   wait "$driver" 2>/dev/null || true
   expect_nothing_runs ssh2

@@ -38,7 +38,7 @@ END
   mounts="mount -t tmpfs tmpfs /run && mkdir /run/sshd && mount --bind $folder/passwd /etc/passwd && $hide_driver" \
     LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu daemon sshd "$root/usr/sbin/sshd" -D -e -f "$folder/sshd_config"
   PATH=$folder/bin:$PATH
-  within 10 sshd_answers_or_ended && runs sshd
+  within 60 sshd_answers_or_ended && runs sshd
 }
 
 sshd_answers_or_ended() { ! runs sshd || ssh -o BatchMode=yes a true &>/dev/null; }
