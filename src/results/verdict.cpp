@@ -30,6 +30,9 @@ std::string times_text(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
 }
 
+/// Whether a share of the time would not tell how precisely it is known.
+bool is_vague(const Estimate& time) { return time.interval && time.interval->high > 3 * time.interval->low; }
+
 std::string throttle_text(double flags) {
   const auto bits = static_cast<int>(flags);
   if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
@@ -158,8 +161,12 @@ class WinnerVerdict {
 
   /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
   std::string winner_text() const {
-    std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), report::four_digits(seconds_ * 1e3));
-    if (width_) text += " +-" + percent(*width_);
+    const auto milliseconds = [](double seconds) { return report::four_digits(seconds * 1e3); };
+    std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), milliseconds(seconds_));
+    if (const Estimate time = winner_->time(); is_vague(time))
+      text += fmt::format(" ({}..{})", milliseconds(time.interval->low), milliseconds(time.interval->high));
+    else if (width_)
+      text += " +-" + percent(*width_);
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
@@ -182,6 +189,13 @@ class WinnerVerdict {
                                                 : "");
   }
 
+  /// Of a baseline's time to the winner's: `1.31`, or `1.31..590` where disturbances hide the baseline's time.
+  std::string ratio_text(const FinalsResult& baseline) const {
+    if (!is_vague(baseline.time)) return times_text(baseline.ratio);
+    return times_text(baseline.time.interval->low / seconds_) + ".." +
+           times_text(baseline.time.interval->high / seconds_);
+  }
+
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
   std::string ratios_text() const {
     std::vector<std::string> texts;
@@ -193,7 +207,7 @@ class WinnerVerdict {
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
       if (baseline.finals_result && !is_itself(baseline.entrant))
-        texts.push_back(fmt::format("{} times as fast as {}", times_text(baseline.finals_result->ratio),
+        texts.push_back(fmt::format("{} times as fast as {}", ratio_text(*baseline.finals_result),
                                     line_with_escapes(baseline.entrant.name)));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->finals_result && winner_->finals_result->rounds > 0)

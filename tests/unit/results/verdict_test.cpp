@@ -83,6 +83,13 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
 }
 
+TEST_F(VerdictTest, SaysWhereTimesLieThatDisturbancesHide) {
+  row(0).finals_result->time.interval = Interval{0.9e-3, 300e-3};
+  EXPECT_TRUE(line(0).starts_with("DECIDED: BM=64 (spec 10), 1.000 ms (0.9000..300.0), at most ")) << line(0);
+  summary_.ranking.baselines = {{entrant_of("vendor"), FinalsResult{{0.6, Interval{0.97e-3, 0.8}}, 1, {}, 594}}};
+  EXPECT_EQ(line(1), "  0.97..800 times as fast as vendor; 31 rounds of finals");
+}
+
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   set_loss(2, std::nullopt);
   set_loss(1, 0.061);
