@@ -25,18 +25,6 @@ constexpr const char* kRaplPermission =
     "{}: {}; run tune with sudo, or have an administrator allow it until the machine starts again: sudo chmod a+r "
     "/sys/class/powercap/intel-rapl:*/energy_uj";
 
-/// The processor that a thread ran on last: the 39th word of its `stat`, of which the second is a name in parentheses.
-std::optional<int> processor_of(const fs::path& thread) {
-  constexpr int kWordsBetween = 36;
-  std::ifstream file(thread / "stat");
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  std::istringstream words(text.substr(std::min(text.rfind(')') + 1, text.size())));
-  std::string word;
-  for (int i = 0; i < kWordsBetween; ++i) words >> word;
-  int processor = 0;
-  return words >> processor ? std::optional(processor) : std::nullopt;
-}
-
 std::set<int> processors_of(pid_t process) {
   std::set<int> processors;
   std::error_code error;
@@ -53,6 +41,18 @@ std::optional<std::int64_t> clock_of(int processor) {
 }
 
 }  // namespace
+
+// The 39th word of its `stat`, of which the second is a name in parentheses.
+std::optional<int> processor_of(const fs::path& thread) {
+  constexpr int kWordsBetween = 36;
+  std::ifstream file(thread / "stat");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::istringstream words(text.substr(std::min(text.rfind(')') + 1, text.size())));
+  std::string word;
+  for (int i = 0; i < kWordsBetween; ++i) words >> word;
+  int processor = 0;
+  return words >> processor ? std::optional(processor) : std::nullopt;
+}
 
 CpuMonitor::CpuMonitor(pid_t process) : process_(process) {
   for (const fs::path& folder : rapl_packages())

@@ -11,6 +11,9 @@
 
 namespace tune::worker {
 
+/// The processor that a thread ran on last; `thread` is its folder in /proc.
+std::optional<int> processor_of(const std::filesystem::path& thread);
+
 /// The gauges of the CPU: its packages' energy (RAPL), and the clock of the processors that a kernel's process ran on
 /// last (cpufreq).
 class CpuMonitor final : public Monitor {

@@ -46,6 +46,13 @@ void ThreadDelays::list() {
   threads_ = std::move(present);
 }
 
+std::vector<pid_t> ThreadDelays::threads() const {
+  std::vector<pid_t> ids = {process_};
+  for (const auto& [id, thread] : threads_)
+    if (id != process_) ids.push_back(id);
+  return ids;
+}
+
 double ThreadDelays::others_since_last() {
   list();
   std::uint64_t sum = 0;

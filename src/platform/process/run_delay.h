@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "platform/files/descriptor.h"
 
@@ -43,8 +44,8 @@ class ThreadDelays {
 
   /// How long all present threads but the first have waited since the last call or their begin; seconds.
   double others_since_last();
-  /// How many there were then.
-  std::size_t threads() const { return threads_.size(); }
+  /// The ids of all threads that were there then, the first one's in front.
+  std::vector<pid_t> threads() const;
 
  private:
   struct Thread {

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "backend.h"
 #include "cpu/sandbox/kernel_calls.h"
 #include "cpu/sandbox/kernel_runner.h"
+#include "cpu/sandbox/own_cores.h"
 #include "measuring/measure.h"
 #include "platform/process/process.h"
 #include "platform/process/taken_cores.h"
@@ -200,10 +202,12 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   volatile KernelNotes& notes = shared_.notes();
   notes.command = command;
   notes.outcome = KernelNotes::Outcome::done;
+  std::optional<OwnCores> cores(std::in_place, thread_delays_.threads());
   const double its_before = its_delay_.seconds(), our_before = our_delay_.seconds(), start = seconds_now();
   const double all_before = seconds_of(its_time_), first_before = its_delay_.ran_seconds();
   ++notes.orders;
   ::kill(process_, SIGCONT);
+  cores.reset();
   await_turn(++turns_);
   const double end = seconds_now(), computed = seconds_of(its_time_);
   stop();
@@ -214,7 +218,7 @@ TimedLaunch KernelProcess::carry_out(KernelNotes::Command command) {
   use.computed = seconds_of(its_time_) - all_before;
   use.first_computed = its_delay_.ran_seconds() - first_before;
   use.others_waited = thread_delays_.others_since_last();
-  use.threads = thread_delays_.threads();
+  use.threads = thread_delays_.threads().size();
   use.others = platform::others_running();
   return {0, end - start + afterwards, waited, use};
 }

@@ -1,0 +1,44 @@
+#include "cpu/sandbox/own_cores.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sensors/cpu_monitor.h"
+
+namespace tune::worker {
+
+OwnCores::OwnCores(std::vector<pid_t> threads) {
+  if (!applies_to(threads)) return;
+  const auto taken = processor_of(fmt::format("/proc/{}", threads.front()));
+  if (!taken) return;
+  limited_ = std::move(threads);
+  limited_.front() = 0;
+  // This thread and the second one get the same core, which this one leaves when it waits for the result.
+  int core = -1;
+  for (std::size_t i = 0; i < limited_.size(); ++i) {
+    if (i != 1) do
+        ++core;
+      while (!CPU_ISSET(core, &all_) || core == *taken);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ::sched_setaffinity(limited_[i], sizeof one, &one);
+  }
+}
+
+OwnCores::~OwnCores() {
+  for (const pid_t thread : limited_) ::sched_setaffinity(thread, sizeof all_, &all_);
+}
+
+bool OwnCores::applies_to(const std::vector<pid_t>& threads) {
+  if (threads.size() < 2 || ::sched_getaffinity(0, sizeof all_, &all_) != 0) return false;
+  if (static_cast<std::size_t>(CPU_COUNT(&all_)) != threads.size()) return false;
+  return std::ranges::all_of(threads, [this](pid_t thread) {
+    cpu_set_t own;
+    return ::sched_getaffinity(thread, sizeof own, &own) == 0 && CPU_EQUAL(&own, &all_);
+  });
+}
+
+}  // namespace tune::worker
