@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "support/cli.h"
 #include "support/has.h"
@@ -166,6 +170,34 @@ TEST_F(Dispatch, TheSizesOfThePageAreThere) {
   for (auto at = listed.find("M="); at != listed.npos; at = listed.find("\nM=", at + 1)) ++sizes;
   const std::string page = sandbox_.read(TUNE_SOURCE_DIR "/docs/dispatch.md");
   EXPECT_TRUE(has(page, fmt::format("gemm: {} sizes in ", sizes))) << listed;
+}
+
+/// The lines of a text, with # for every number and one space between words.
+std::vector<std::string> without_numbers(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream all(
+      std::regex_replace(std::regex_replace(text, std::regex("[0-9]+([.][0-9]+)?"), "#"), std::regex(" +"), " "));
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
+}
+
+// The page shows how few configurations serve its sizes. Here there are other sizes.
+TEST_F(Dispatch, ThePageShowsWhatCoverPrints) {
+  const std::string page = sandbox_.read(TUNE_SOURCE_DIR "/docs/dispatch.md");
+  const auto at = page.find("$ tune cover "), end = page.find('\n', at);
+  ASSERT_NE(at, page.npos);
+  const auto shown = without_numbers(page.substr(end + 1, page.find("```", end) - end - 1));
+  make_example();
+  fs::create_directory(sandbox_.folder() / "best");
+  fs::copy_file(sandbox_.folder() / "best.jsonl", sandbox_.folder() / "best" / "gemm.jsonl");
+  const auto printed = without_numbers(shell(page.substr(at + 2, end - at - 2)));
+  ASSERT_GE(printed.size(), 5u);
+  const auto begin = [](const std::string& line) { return line.substr(0, line.find_first_of(";=")); };
+  EXPECT_EQ(begin(printed[0]), begin(shown[0]));
+  const auto is_head = [](const std::string& line) { return line.starts_with(" use sizes "); };
+  EXPECT_TRUE(std::ranges::any_of(shown, is_head));
+  EXPECT_TRUE(std::ranges::any_of(printed, is_head));
+  EXPECT_EQ(printed[printed.size() - 2], shown.back());
 }
 
 TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
