@@ -189,11 +189,13 @@ class WinnerVerdict {
                                                 : "");
   }
 
-  /// Of a baseline's time to the winner's: `1.31`, or `1.31..590` where disturbances hide the baseline's time.
+  /// Of a baseline's time to the winner's: `1.31`, or `1.31..590` where disturbances hide one of them.
   std::string ratio_text(const FinalsResult& baseline) const {
-    if (!is_vague(baseline.time)) return times_text(baseline.ratio);
-    return times_text(baseline.time.interval->low / seconds_) + ".." +
-           times_text(baseline.time.interval->high / seconds_);
+    const Estimate winner = winner_->time(), &other = baseline.time;
+    if ((!is_vague(other) && !is_vague(winner)) || !other.interval || !winner.interval)
+      return times_text(baseline.ratio);
+    return times_text(other.interval->low / winner.interval->high) + ".." +
+           times_text(other.interval->high / winner.interval->low);
   }
 
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`

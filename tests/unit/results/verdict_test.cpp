@@ -84,10 +84,12 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
 }
 
 TEST_F(VerdictTest, SaysWhereTimesLieThatDisturbancesHide) {
-  row(0).finals_result->time.interval = Interval{0.9e-3, 300e-3};
-  EXPECT_TRUE(line(0).starts_with("DECIDED: BM=64 (spec 10), 1.000 ms (0.9000..300.0), at most ")) << line(0);
-  summary_.ranking.baselines = {{entrant_of("vendor"), FinalsResult{{0.6, Interval{0.97e-3, 0.8}}, 1, {}, 594}}};
-  EXPECT_EQ(line(1), "  0.97..800 times as fast as vendor; 31 rounds of finals");
+  summary_.ranking.baselines = {{entrant_of("vendor"), FinalsResult{{0.6, Interval{0.98e-3, 0.8}}, 1, {}, 594}}};
+  EXPECT_EQ(line(1), "  0.979..801 times as fast as vendor; 31 rounds of finals");
+  row(0).finals_result->time.interval = Interval{0.8e-3, 300e-3};
+  EXPECT_TRUE(line(0).starts_with("DECIDED: BM=64 (spec 10), 1.000 ms (0.8000..300.0), at most ")) << line(0);
+  summary_.ranking.baselines[0].finals_result = FinalsResult{{1.5e-3, Interval{1.5e-3, 1.6e-3}}, 1, {}, 1.5};
+  EXPECT_EQ(line(1), "  0.005..2.00 times as fast as vendor; 31 rounds of finals");
 }
 
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
