@@ -1,9 +1,11 @@
 #include "cpu/sandbox/own_cores.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "sensors/cpu_monitor.h"
 
@@ -15,7 +17,8 @@ OwnCores::OwnCores(std::vector<pid_t> threads) {
   if (!taken) return;
   limited_ = std::move(threads);
   limited_.front() = 0;
-  // This thread and the second one get the same core, which this one leaves when it waits for the result.
+  // This thread and the second one get the same core, which this one leaves when it waits for the result. The second
+  // may put it aside before.
   int core = -1;
   for (std::size_t i = 0; i < limited_.size(); ++i) {
     if (i != 1) do
@@ -35,9 +38,10 @@ OwnCores::~OwnCores() {
 bool OwnCores::applies_to(const std::vector<pid_t>& threads) {
   if (threads.size() < 2 || ::sched_getaffinity(0, sizeof all_, &all_) != 0) return false;
   if (static_cast<std::size_t>(CPU_COUNT(&all_)) != threads.size()) return false;
-  return std::ranges::all_of(threads, [this](pid_t thread) {
+  return std::ranges::all_of(threads, [&](pid_t thread) {
     cpu_set_t own;
-    return ::sched_getaffinity(thread, sizeof own, &own) == 0 && CPU_EQUAL(&own, &all_);
+    return ::tgkill(threads.front(), thread, 0) == 0 && ::sched_getaffinity(thread, sizeof own, &own) == 0 &&
+           CPU_EQUAL(&own, &all_);
   });
 }
 

@@ -14,7 +14,8 @@ class OwnCores {
  public:
   /// `threads`: the ids of all of them, the process's first thread in front. That one may run on every core, because
   /// threads that it starts inherit its cores; the judge, which is this thread, makes room for it. The others may run
-  /// on one core each as long as this object lives.
+  /// on one core each as long as this object lives. That is some microseconds, or milliseconds if one of them takes the
+  /// judge's core first; what such a thread starts in that time stays on its core.
   explicit OwnCores(std::vector<pid_t> threads);
   ~OwnCores();
   OwnCores(const OwnCores&) = delete;
