@@ -304,7 +304,7 @@ TEST_F(Files, APipeIsWaitedForAsLongAsAProgramHasItOpen) {
       std::this_thread::sleep_for(5 * kShort);
       writer.write(word);
     }
-    // What is unread when the writer closes the pipe is lost.
+    // What a writer closes before its reader has opened the pipe is lost.
     for (int bytes = 1, pauses = 0; bytes > 0 && pauses < 1000; ++pauses) {
       std::this_thread::sleep_for(5 * kShort);
       ::ioctl(writer.get(), FIONREAD, &bytes);
