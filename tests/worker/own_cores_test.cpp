@@ -88,10 +88,10 @@ TEST(OwnCores, ThreadsThatChoseCoresOrAreMoreOrFewerKeepTheirs) {
   const cpu_set_t all = cores_of(0);
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "there is one core";
   const auto are_kept = [](const std::vector<pid_t>& threads) {
-    const cpu_set_t before = cores_of(threads.back());
+    const cpu_set_t before = cores_of(threads.back()), ours_before = cores_of(0);
     const worker::OwnCores own(threads);
-    const cpu_set_t now = cores_of(threads.back());
-    return CPU_EQUAL(&before, &now) != 0;
+    const cpu_set_t now = cores_of(threads.back()), ours = cores_of(0);
+    return CPU_EQUAL(&before, &now) != 0 && CPU_EQUAL(&ours_before, &ours) != 0;
   };
   EXPECT_TRUE(are_kept(StoppedProcess(CPU_COUNT(&all) - 1).threads()));
   EXPECT_TRUE(are_kept(StoppedProcess(CPU_COUNT(&all) + 1).threads()));
