@@ -85,6 +85,18 @@ struct ProgramRules {
   bool times_whole() const { return whole.value_or(true); }
 };
 
+/// A command that is run beside the timed one, as the tuning file, the messages to workers and the identities of trials
+/// have it. A new one is a member above, a row of kUntimedCommands, a row of the file's keys, and what the workers do.
+struct UntimedCommand {
+  const char* name;
+  CommandLine ProgramRules::*member;
+};
+
+inline constexpr UntimedCommand kUntimedCommands[] = {
+    {"prepare", &ProgramRules::prepare},
+    {"cleanup", &ProgramRules::cleanup},
+};
+
 /// A figure computed from a measurement: `time` (s), `flops`, `bytes`, `energy` (J), the program's own columns,
 /// parameters.
 struct Metric {

@@ -34,8 +34,7 @@ static void fields_of_program(auto& run, auto field) {
   field("command_is_shell", run.rules.run.is_shell);
   field("prefix", run.rules.prefix);
   field("suffix", run.rules.suffix);
-  field("prepare", run.rules.prepare);
-  field("cleanup", run.rules.cleanup);
+  for (const UntimedCommand& command : kUntimedCommands) field(command.name, run.rules.*command.member);
 }
 
 static void fields_of_measure(auto& request, auto field) {

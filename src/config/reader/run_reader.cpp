@@ -31,8 +31,8 @@ class RunReader {
     if (run != nullptr) {
       rules_->run = read_one(*run, "run", shell.value_or(context_.has_file));
     }
-    if (const Node* node = top_->find("prepare")) rules_->prepare = read_one(*node, "prepare", true);
-    if (const Node* node = top_->find("cleanup")) rules_->cleanup = read_one(*node, "cleanup", true);
+    for (const UntimedCommand& command : kUntimedCommands)
+      if (const Node* node = top_->find(command.name)) rules_->*command.member = read_one(*node, command.name, true);
     rules_->whole = context_.has_file ? std::optional(false) : std::nullopt;
     if (const Node* node = top_->find("whole"))
       if (const auto whole = read_bool(*node, "whole", *diagnostics_)) rules_->whole = *whole;
@@ -78,9 +78,9 @@ class RunReader {
   bool is_used(const std::string& name) const {
     for (const auto& [option, words] : context_.around)
       if (uses({words}, name)) return true;
-    return std::ranges::any_of(
-        std::initializer_list<const CommandLine*>{&rules_->run, &rules_->prepare, &rules_->cleanup},
-        [&](const CommandLine* command) { return uses(command->words, name); });
+    return uses(rules_->run.words, name) || std::ranges::any_of(kUntimedCommands, [&](const UntimedCommand& command) {
+             return uses((rules_->*command.member).words, name);
+           });
   }
 
   /// Else specs that are the same would be timed under different labels. What a derived value is computed from is not

@@ -165,8 +165,9 @@ std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
   fields.add("workspace_bytes", 0);
   fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
   // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
-  for (const auto& [name, command] : {std::pair("prepare", &plan.program.prepare), {"cleanup", &plan.program.cleanup}})
-    if (!command->empty()) fields.add(name, list(command->words, in_quotes)).add("shell", flag(command->is_shell));
+  for (const UntimedCommand& command : kUntimedCommands)
+    if (const CommandLine& line = plan.program.*command.member; !line.empty())
+      fields.add(command.name, list(line.words, in_quotes)).add("shell", flag(line.is_shell));
   for (const auto& [name, words] : {std::pair("prefix", &plan.program.prefix), {"suffix", &plan.program.suffix}})
     if (!words->empty()) fields.add(name, list(*words, in_quotes));
   if (plan.program.whole && (*plan.program.whole || plan.file.empty())) fields.add("whole", flag(*plan.program.whole));
