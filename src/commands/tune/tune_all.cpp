@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -91,19 +94,20 @@ std::optional<double> ratio_to(const config::BestResult& best, const std::string
   return found == best.ratios.end() ? std::nullopt : std::optional(found->second);
 }
 
-constexpr std::int64_t kFirstSpecs = 8;  // most of them are asked for whatever the first results are
+constexpr std::size_t kFirstSpecs = 8;   // most of them are asked for whatever the first results are
+constexpr std::int64_t kMostSpecs = 96;  // more of them have hardly a build that is not theirs
 
-/// What the search for a target asks for before it knows any result; nothing where every spec is tried, or none is
-/// valid.
-std::vector<Spec> first_specs(const TuneOptions& options, Target& target) {
+/// Specs that the search for a target may try, at most as many as it does; the first ones are those that it asks for
+/// before it knows any result. Nothing where every spec is tried, or none is valid.
+std::vector<Spec> specs_of_search(const TuneOptions& options, Target& target) {
   results::TuningOutcome unused;
   const std::optional<tuning::Grid> grid = target.grid(options, unused);
   if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   std::vector<Spec> specs;
-
-  while (std::ssize(specs) < std::min(target.job.search.max_evals.value_or(kFirstSpecs), kFirstSpecs)) {
+  const std::int64_t count = std::min(target.job.search.max_evals.value_or(kFirstSpecs), kMostSpecs);
+  while (std::ssize(specs) < count) {
     std::optional<Spec> spec = strategy->ask();
     if (!spec) break;
     specs.push_back(std::move(*spec));
@@ -119,18 +123,57 @@ exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::
   return rules;
 }
 
-/// Builds what the searches for these targets will ask for first, all in one queue: the few builds of one leave most
-/// cores idle. On a GPU they go on in `pool` while the first targets are tuned; elsewhere they would disturb times, and
-/// are finished first. Failed builds are left to the tunings, which report them. Does nothing for runs that search
-/// nothing or leave the building to others. Throws Error, Interrupted.
+/// Queues what searches will ask for: first what each of them asks for first, then what several of them may ask for.
+class BuildsAhead {
+ public:
+  BuildsAhead(exec::Builder& builder, bool with_later) : builder_(&builder), with_later_(with_later) {}
+
+  /// `is_needed`: whether a spec has to be built at all.
+  template <typename IsNeeded>
+  void add(const exec::RequestFactory& requests, std::span<const Spec> specs, const IsNeeded& is_needed) {
+    std::set<std::string> keys;
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (!is_needed(specs[i])) continue;
+      std::string key = requests.build_key(specs[i]);
+      if (i < kFirstSpecs)
+        count_ += builder_->want_later(key, requests.build(specs[i]));
+      else if (with_later_ && keys.insert(key).second)
+        later_[std::move(key)].push_back({&requests, specs[i]});
+    }
+    builder_->start_queued();
+  }
+
+  void add_what_several_may_ask_for() {
+    for (const auto& [key, uses] : later_)
+      if (uses.size() > 1) count_ += builder_->want_later(key, uses.front().requests->build(uses.front().spec));
+  }
+
+  int count() const { return count_; }
+
+ private:
+  struct Use {
+    const exec::RequestFactory* requests;
+    Spec spec;
+  };
+
+  exec::Builder* builder_;
+  bool with_later_;
+  std::map<std::string, std::vector<Use>> later_;  ///< by key; one of each target
+  int count_ = 0;
+};
+
+/// Builds what the searches for these targets will ask for, all in one queue: the few builds of one leave most cores
+/// idle. On a GPU they go on in `pool` while the first targets are tuned; elsewhere they would disturb times, and only
+/// those that each search asks for first are built, before any tuning. Failed builds are left to the tunings, which
+/// report them. Does nothing for runs that search nothing or leave the building to others. Throws Error, Interrupted.
 void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::shared_ptr<exec::WorkerPool>& pool) {
   if (targets.size() < 2 || targets.front().workers.others() != nullptr) return;
   std::deque<exec::RequestFactory> requests;
   std::optional<exec::MeasureService> service;
+  std::optional<BuildsAhead> builds;
   std::unordered_map<std::string, Trial> known;
-  std::deque<std::future<std::vector<Spec>>> firsts;  // of this target and the next ones
+  std::deque<std::future<std::vector<Spec>>> searches;  // of this target and the next ones
   std::size_t begun = 0, at_a_time = 1;
-  int builds = 0;
   for (Target& target : targets) {
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
@@ -138,25 +181,25 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
       const exec::MeasureOptions rules = rules_for(options, target, pool);
       at_a_time = static_cast<std::size_t>(std::max(rules.jobs, 1));
       service.emplace(own, rules);
+      builds.emplace(service->builds().builder(), pool != nullptr);
       if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
-    for (; begun < targets.size() && firsts.size() < at_a_time; ++begun) {
+    for (; begun < targets.size() && searches.size() < at_a_time; ++begun) {
       Target& next = targets[begun];
       next.hello();  // by this thread: it may start a process
-      firsts.push_back(std::async([&] { return first_specs(options, next); }));
+      searches.push_back(std::async([&] { return specs_of_search(options, next); }));
     }
-    const std::vector<Spec> specs = firsts.front().get();
-    firsts.pop_front();
-    for (const Spec& spec : specs)
-      if (!known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss &&
-          service->builds().builder().want_later(own.build_key(spec), own.build(spec)))
-        ++builds;
-    service->builds().builder().start_queued();
+    const std::vector<Spec> specs = searches.front().get();
+    searches.pop_front();
+    builds->add(own, specs,
+                [&](const Spec& spec) { return !known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss; });
     service->look_after_processes();
   }
-  if (builds > 0 && !options.terminal.quiet)
-    print_wrapped(fmt::format("building {} kernels that the searches for {} sizes try first", builds, targets.size()));
+  builds->add_what_several_may_ask_for();
+  if (builds->count() > 0 && !options.terminal.quiet)
+    print_wrapped(
+        fmt::format("building {} kernels that the searches for {} sizes may try", builds->count(), targets.size()));
   if (!pool) service->finish_builds();
 }
 

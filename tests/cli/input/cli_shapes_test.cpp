@@ -362,7 +362,7 @@ TEST_F(Shapes, WhatTheSearchesTryFirstIsBuiltBeforeAnythingIsTimed) {
   const Words words = {"gemm.yaml", "--shapes", "sizes.yaml", "--max-evals", "2", "--no-finals", "--output", "out"};
   const Result first = tune(words);
   EXPECT_EQ(first.err.find("building "), 0u) << first.err;
-  EXPECT_TRUE(has(first.err, " kernels that the searches for 2 sizes try first\n")) << first.err;
+  EXPECT_TRUE(has(first.err, " kernels that the searches for 2 sizes may try\n")) << first.err;
   EXPECT_FALSE(has(tune(words).err, "building ")) << "the journal has the results";
 }
 
