@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3, kSlowLaunchesOfGpu = 2;
-constexpr double kDisturbed = 0.02;  // seconds; several times what a scheduler lets another process run on a core
-constexpr double kTimePrecision = 0.005;
+constexpr double kDisturbed = 0.02;      // seconds; several times what a scheduler lets another process run on a core
+constexpr double kTimePrecision = 0.01;  // the finals decide between what is closer
 constexpr double kContention = 1.05;
 constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
 

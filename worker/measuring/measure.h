@@ -19,7 +19,7 @@ namespace tune::worker {
 ///   for 20 ms if it stays too slow, because thread pools, page faults and other processes weigh that much; the fastest
 ///   counts.
 /// - After the warm-up, at least `min_launches` are timed, and until the 95 % confidence interval of the median is
-///   within 0.5 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
+///   within 1 % on either side. If slow specs are stopped early, a spec whose whole interval lies beyond 1.05 times
 ///   the best need not be timed so precisely, because it cannot win. The timing stops even before `min_launches` when
 ///   the whole interval lies beyond `cutoff` times the best (`stopped_early`), or else when `max_seconds` have passed.
 ///   On a GPU it stops after three launches that are all beyond 1.2 times the best, too: that is no finalist.
