@@ -139,6 +139,58 @@ extern "C" __global__ void copy(const float4* from, float4* to) {
   EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
 }
 
+TEST_F(GpuMeasure, PyTorchMultipliesWithAPackage) {
+  if (std::system("python3 -c 'import torch' > /dev/null 2>&1") != 0) GTEST_SKIP() << "torch is not installed";
+  sandbox_.write("plain.cu", R"(
+extern "C" __global__ void plain(const float* A, const float* B, float* C, int m, int n, int k, int lda, int ldb,
+                                 int ldc) {
+  const int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
+  if (row >= m || column >= n) return;
+  float sum = 0;
+  for (int i = 0; i < k; ++i) sum += A[row * lda + i] * B[column * ldb + i];
+  C[row * ldc + column] = sum;
+}
+)");
+  sandbox_.write("plain.yaml",
+                 "{name: plain, file: plain.cu, kernel: plain, params: {TILE: [16]},\n"
+                 "problem: {gemm: {m: 64, n: 64, k: 64, a: f32, b: f32, c: f32, layout: {b: col}}},\n"
+                 "launch: {grid: [\"ceil_div(n, TILE)\", \"ceil_div(m, TILE)\"], block: [TILE, TILE],\n"
+                 "args: [A, B, C, m, n, k, lda, ldb, ldc]}}\n");
+  const Result tuned = sandbox_.tune({"plain.yaml", "--tune", "--output", "best"});
+  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+  const Result packed = sandbox_.tune({"package", "best.yaml", "-o", "pack"});
+  ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
+  sandbox_.write("use.py", R"(
+import torch, tuned_pack as tuned
+a, b = torch.randn(64, 64, device="cuda"), torch.randn(64, 64, device="cuda")
+near = dict(rtol=1e-2, atol=1e-2)
+assert tuned.why(a, b) == "", tuned.why(a, b)
+torch.testing.assert_close(tuned.matmul(a, b), a @ b.T, **near)
+for other in ((a[:, :32], b), (a, b.cpu())):
+    assert tuned.why(*other)
+    try:
+        tuned.matmul(*other)
+    except RuntimeError:
+        continue
+    raise SystemExit(f"multiplied {other[0].shape} by {other[1].shape}")
+torch.testing.assert_close(tuned.matmul(a.double(), b.double()), (a.double() @ b.double().T).float(), **near)
+compiled = torch.compile(lambda x, y: tuned.matmul(x, y) + 1, fullgraph=True)
+torch.testing.assert_close(compiled(a, b), a @ b.T + 1, **near)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    c = tuned.matmul(a, b)
+a.copy_(torch.randn_like(a))
+graph.replay()
+torch.testing.assert_close(c, a @ b.T, **near)
+)");
+  const int status =
+      std::system(("cd '" + sandbox_.folder().string() +
+                   "' && { cmake -S pack -B pack/build && cmake --build pack/build --target tuned_pack_shared; } > log "
+                   "2>&1 && PYTHONPATH=pack/build/python python3 use.py > said 2>&1")
+                      .c_str());
+  EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
+}
+
 TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {
   const auto trials =
       tune("params: {REPEATS: [1, 2], ADD: 1}, metrics: {joules: {expr: energy, minimize: true}}", {"--tune"}, 1);
