@@ -62,6 +62,7 @@ class CpuBackend final : public WorkerBackend {
   double clock(const wire::Go& go, double start) const;
   std::optional<std::string> doubt(double spent, bool is_early);
   Timing sample(const wire::Go& go, double first, double start);
+  std::vector<CoreUse> core_uses() const;
   void refuse_impossible(const Timing& timing);
   bool looks_at_gauges() const;
   void add_energy(const wire::Go& go, wire::Measured& measured);
@@ -84,7 +85,8 @@ class CpuBackend final : public WorkerBackend {
   std::optional<CpuMonitor> monitor_;  ///< if its gauges matter
   std::optional<Observer> observer_;
   EnergyRounds energy_rounds_;
-  double spent_ = 0;  ///< seconds in them
+  double spent_ = 0;             ///< seconds in them
+  bool believes_judge_ = false;  ///< and not the clock of the kernel's process
 };
 
 wire::Hello CpuBackend::probe() {
@@ -157,6 +159,10 @@ double CpuBackend::launch(const LaunchSetting& setting, bool foul_heap) {
     memory(setting).warm();
   launches_.push_back(process_->launch(setting.addresses, foul_heap));
   if (observer_) observer_->look();
+  if (believes_judge_) {
+    TimedLaunch& launched = launches_.back();
+    launched.claimed = launched.use.seconds = std::max(launched.claimed, launched.seen);
+  }
   spent_ += launches_.back().claimed;
   max_error_ = std::max(max_error_, memory(setting).verify(setting));
   process_->require_stopped();
@@ -245,22 +251,35 @@ std::optional<std::string> CpuBackend::doubt(double spent, bool is_early) {
   return contradiction();
 }
 
-/// What disturbed all launches of an honest process may be over when we look for it: they are timed again then.
+/// What disturbed all launches of an honest process may be over when we look for it: they are timed again then. Where
+/// there are too few cores for the kernel's threads, which may spin beside the one that launches and beside its judge,
+/// they are timed once more by the judge's clock, which says rather too much.
 Timing CpuBackend::sample(const wire::Go& go, double first, double start) {
+  const platform::StolenTime stolen;
   const auto next = [this] { return launch(surprise()); };
   const auto now = [&] { return clock(go, start); };
   const auto is_early = [&] {
     return go.answer_within <= 0 || seconds_now() - start < kShareForMoreAttempts * go.answer_within;
   };
   std::optional<std::string> doubts;
+  bool lacks_cores = false;
   for (int attempt = 0; attempt == 0 || (attempt < kAttempts && is_early()); ++attempt) {
     const double spent = spent_;
     const Timing timing = Sampler(request_.measure, go, next, now, {}).run(attempt == 0 ? first : 0);
     doubts = timing.stopped_early ? std::nullopt : doubt(spent, is_early());
     if (!doubts) return timing;
+    lacks_cores = threads_lacked_cores(core_uses(), std::thread::hardware_concurrency(), stolen.so_far());
     launches_.clear();
   }
-  throw SpecFailure(Stage::measure, *doubts);
+  if (!lacks_cores) throw SpecFailure(Stage::measure, *doubts);
+  believes_judge_ = true;
+  return Sampler(request_.measure, go, next, now, {}).run(0);
+}
+
+std::vector<CoreUse> CpuBackend::core_uses() const {
+  std::vector<CoreUse> uses;
+  for (const TimedLaunch& launch : launches_) uses.push_back(launch.use);
+  return uses;
 }
 
 void CpuBackend::refuse_impossible(const Timing& timing) {
@@ -298,6 +317,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   launches_.clear();
   if (observer_) observer_->start();
   spent_ = 0;
+  believes_judge_ = false;
   const double start = seconds_now();
   const platform::StolenTime stolen;
   const wire::Checked checked = go.check ? check() : wire::Checked();
@@ -306,9 +326,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
   wire::Measured measured;
   measured.timing = sample(limited, checked.seconds, start);
-  std::vector<CoreUse> uses;
-  for (const TimedLaunch& launch : launches_) uses.push_back(launch.use);
-  measured.clean_seconds = clean_seconds(uses, std::thread::hardware_concurrency(), stolen.so_far(), go);
+  measured.clean_seconds = clean_seconds(core_uses(), std::thread::hardware_concurrency(), stolen.so_far(), go);
   measured.checked = compared;
   refuse_impossible(measured.timing);
   if (observer_) {

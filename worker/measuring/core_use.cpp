@@ -56,10 +56,14 @@ double lost_on_shared_core(const CoreUse& use, double cores) {
 
 }  // namespace
 
+bool threads_lacked_cores(std::span<const CoreUse> uses, double cores, const platform::Stolen& stolen) {
+  const double taken = others_on_average(uses) + stolen.cores, width = width_of(uses);
+  return width > 1 && taken >= kBusy && taken + width > cores;
+}
+
 double clean_seconds(std::span<const CoreUse> uses, double cores, const platform::Stolen& stolen, const wire::Go& go) {
   if (uses.empty()) return 0;
-  const double taken = others_on_average(uses) + stolen.cores;
-  const bool disturbed = taken >= kBusy && taken + width_of(uses) > cores;
+  const bool disturbed = threads_lacked_cores(uses, cores, stolen);
   std::vector<double> seconds, on_shared_core;
   for (const CoreUse& use : uses) {
     double clean = use.seconds, lost = 0;

@@ -20,6 +20,9 @@ struct CoreUse {
   std::optional<double> others{};  ///< threads of other programs that ran when it had ended; nullopt: not known
 };
 
+/// Whether these had several threads, and other programs and the host left fewer of so many cores than that.
+bool threads_lacked_cores(std::span<const CoreUse> uses, double cores, const platform::Stolen& stolen);
+
 /// Measured::clean_seconds of these, which one spec had in this `go` on so many cores; 0 if there are none. `stolen`:
 /// what the host took from before the first to after the last.
 ///

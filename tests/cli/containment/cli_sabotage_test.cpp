@@ -224,12 +224,16 @@ TEST_F(Sabotage, ToWaitForACoreThatOnesOwnThreadsHaveIsNoExcuse) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "the kernel patches x86-64 code";
 #endif
-  const std::vector<Case> cases = {
-      {"if (first) slow_down_the_clock();\nwork_while_the_main_thread_waits_for_its_core();",
-       "measure, reported: the kernel's process reports "}};
-  write(cases, ", min_launches: 1, warmup: 1");
+  write({{"if (first) slow_down_the_clock();\nwork_while_the_main_thread_waits_for_its_core();", ""}},
+        ", min_launches: 1, warmup: 1");
   tune({});
-  expect_outcomes(cases);
+  const Trial trial = sandbox_.trials("out.jsonl").at(0).trial;
+  // Beside other programs it is the judge's time that counts.
+  const Measurement* measurement = trial.measurement();
+  EXPECT_TRUE(measurement != nullptr
+                  ? measurement->timing.median > 0.04
+                  : outcome_text(trial).starts_with("measure, reported: the kernel's process reports "))
+      << outcome_text(trial);
 }
 
 TEST_F(Sabotage, WhatStandsInTheWayOfOneOutputIsInNoOthersWay) {
