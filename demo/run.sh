@@ -5,7 +5,10 @@ cd "$(dirname "$0")/.."
 
 demo/setup.sh
 cmake --preset release >/dev/null
-cmake --build --preset release -j2 -- --quiet
+# It takes some minutes; on a terminal, ninja's line says how far it is.
+quiet=(-- --quiet)
+[ -t 1 ] && quiet=()
+cmake --build --preset release -j2 "${quiet[@]}"
 export PATH="$PWD/build/release/bin:$PATH"
 mkdir -p build/demo
 kernel=gemm_cpu
