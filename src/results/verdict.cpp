@@ -20,6 +20,7 @@ constexpr double kVeryMuch = 9;    // a loss that says only that little is known
 constexpr double kStolen = 0.005;  // of the cores, from which on the host is named as a cause
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
+constexpr double kUnknownFinals = 30;  // seconds that recorded finals are taken to have had if nobody noted them
 
 std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
@@ -284,7 +285,8 @@ class WinnerVerdict {
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "when the noise is over, " + same_command("--fresh");
-    const double budget = std::max(kLeastAdvised, std::ceil(2 * outcome_->finals_seconds / 10) * 10);
+    const double seconds = outcome_->finals->seconds > 0 ? outcome_->finals->seconds : kUnknownFinals;
+    const double budget = std::max(kLeastAdvised, std::ceil(2 * seconds / 10) * 10);
     return fmt::format("{}{} holds longer finals", cause().empty() ? "" : "when the noise is over, ",
                        same_command(fmt::format("--finals-budget {:.0f}s", budget)));
   }

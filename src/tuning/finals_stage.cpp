@@ -152,7 +152,7 @@ class FinalsStage {
       if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
       throw;
     }
-    outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
+    outcome_->finals->seconds = outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
     // Who replays the journal wants the finals that decided among several.
     if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});
   }

@@ -221,6 +221,7 @@ void to_json(json& j, const Finals& finals) {
   if (finals.stolen_cores > 0) j["stolen_cores"] = finals.stolen_cores;
   j["accuracy"] = finals.accuracy;
   if (finals.decided_after > 0) j["decided_after"] = finals.decided_after;
+  if (finals.seconds > 0) j["seconds"] = finals.seconds;
 }
 
 Finals finals_at_any_time(const json& j) {
@@ -232,6 +233,7 @@ Finals finals_at_any_time(const json& j) {
   // Older versions took the default, or the lowest mesh_idx, among those that tie.
   finals.accuracy = j.contains("accuracy") ? seconds_at(j, "accuracy") : kEquivalence;
   finals.decided_after = static_cast<int>(integer_at(j, "decided_after", 0, SequentialIntervals::looks().back(), 0));
+  if (j.contains("seconds")) finals.seconds = seconds_at(j, "seconds");
   return finals;
 }
 

@@ -41,6 +41,7 @@ struct Finals {
   int cores = 0;                              ///< of the machine
   double accuracy = kAccuracy;                ///< with which they were to decide
   int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none
+  double seconds = 0;     ///< that they took; 0: not known, or they have not ended
 };
 
 /// Whether the rounds of the finalist can be compared with those of others.

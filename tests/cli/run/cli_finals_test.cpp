@@ -50,6 +50,11 @@ class FinalsOfTune : public testing::Test {
     return rows;
   }
 
+  static std::string next_of(const std::string& out) {
+    const auto at = out.find("  next: ");
+    return at == std::string::npos ? "" : out.substr(at, out.find('\n', at) - at);
+  }
+
   Sandbox sandbox_;
 };
 
@@ -142,7 +147,9 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
       "apart: T=2 (spec 1)\n"))
       << result.out;
   EXPECT_TRUE(has(result.out, "the same command with --finals-budget "));
-  EXPECT_TRUE(has(tune({"--finals-budget", "2", "--timeout-run", "20"}).out, "UNDECIDED: T=1 (spec 0), 1.000 ms; "));
+  const Result replayed = tune({"--finals-budget", "2", "--timeout-run", "20"});
+  EXPECT_TRUE(has(replayed.out, "UNDECIDED: T=1 (spec 0), 1.000 ms; "));
+  EXPECT_EQ(next_of(replayed.out), next_of(result.out)) << "the journal knows how long they took";
   EXPECT_EQ(runs_of("1"), 2) << "the same command starts nothing";
   const Result longer = tune({"--finals-budget", "60", "--timeout-run", "20"});
   EXPECT_TRUE(longer.out.starts_with("DECIDED: ")) << longer.out;

@@ -95,7 +95,7 @@ TEST_F(VerdictTest, SaysWhereTimesLieThatDisturbancesHide) {
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   set_loss(2, std::nullopt);
   set_loss(1, 0.061);
-  outcome_.finals_seconds = 12;
+  outcome_.finals->seconds = 12;
   const Verdict open = verdict();
   EXPECT_EQ(open.decision, Decision::undecided);
   EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
@@ -110,6 +110,8 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   summary_.command = {"tune", "--tune", "--", "sort"};
   EXPECT_EQ(verdict().lines.back(),
             "  next: the same command with --finals-budget 30s before its -- holds longer finals");
+  outcome_.finals->seconds = 0;
+  EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
 
 TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {

@@ -173,8 +173,10 @@ TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   EXPECT_EQ(read.other_state_seconds, 0.75);
   Finals finals{{finalist}};
   finals.stolen_cores = 0.125;
+  finals.seconds = 12.5;
   const std::string record = encode(Record(FinalsRecord{"id", finals}));
   EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.stolen_cores, 0.125);
+  EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.seconds, 12.5);
   const auto clean = [&](const std::string& text) {
     const std::string now = R"("clean_rounds":[[2,0.5]])";
     const std::string changed = std::string(record).replace(record.find(now), now.size(), text);
