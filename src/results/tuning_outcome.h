@@ -22,6 +22,14 @@ struct DisturbedSpecs {
   int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
+/// What has ended the finals, or would have.
+struct FinalsLimits {
+  std::optional<double> budget;       ///< seconds of --finals-budget
+  std::optional<double> time_budget;  ///< seconds of the run
+  double usual = 0;                   ///< seconds of the time budget that are left to finals without `budget`
+  double needed = 0;                  ///< seconds of finals, where there was no time for any
+};
+
 /// Everything a tuning run produced.
 struct TuningOutcome {
   std::vector<Trial> trials;
@@ -29,6 +37,7 @@ struct TuningOutcome {
   std::optional<Spec> default_spec;  ///< today's configuration
   DisturbedSpecs disturbed;
   std::optional<Finals> finals;
+  FinalsLimits limits;
   std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
   bool unrivalled = false;                  ///< the sweep left one spec that the finals could have timed
   bool ended_early = false;                 ///< before all specs were tried

@@ -19,8 +19,11 @@ constexpr double kShortRun = 0.005;
 constexpr double kVeryMuch = 9;    // a loss that says only that little is known
 constexpr double kStolen = 0.005;  // of the cores, from which on the host is named as a cause
 constexpr std::size_t kNamed = 4;
-constexpr double kLeastAdvised = 10;  // seconds of finals that are worth advice
+constexpr double kLeastAdvised = 10;   // seconds of finals that are worth advice
 constexpr double kUnknownFinals = 30;  // seconds that recorded finals are taken to have had if nobody noted them
+constexpr double kMargin = 1.5;        // of the seconds that so many rounds should take
+constexpr double kShare = 0.25;        // of a time budget is left to finals at most
+constexpr int kManyRounds = 39;        // further rounds end before a time budget does
 
 std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
@@ -95,7 +98,9 @@ class WinnerVerdict {
     if (outcome_->finals_interrupted) return "the finals were interrupted";
     if (!outcome_->finals)
       return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
-    if (!loss_) return fmt::format("it takes {} rounds to tell it from others", fewest_rounds());
+    if (!loss_)
+      return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
+                         winner_->finals_result ? winner_->finals_result->rounds : 0);
     if (*loss_ >= kVeryMuch) return "disturbances hide how fast the others are";
     if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
@@ -279,16 +284,41 @@ class WinnerVerdict {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
     if (compares_recorded_times()) return "";  // the comparison says it
+    if (!outcome_->finals && outcome_->limits.needed > 0) return longer_finals();
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
       return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
                              : "when the noise is over, " + same_command("--fresh");
-    const double seconds = outcome_->finals->seconds > 0 ? outcome_->finals->seconds : kUnknownFinals;
-    const double budget = std::max(kLeastAdvised, std::ceil(2 * seconds / 10) * 10);
-    return fmt::format("{}{} holds longer finals", cause().empty() ? "" : "when the noise is over, ",
-                       same_command(fmt::format("--finals-budget {:.0f}s", budget)));
+    return (cause().empty() ? "" : "when the noise is over, ") + longer_finals();
+  }
+
+  static double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
+
+  /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
+  std::string longer_finals() const {
+    const auto& finals = outcome_->finals;
+    const int rounds = winner_->finals_result ? winner_->finals_result->rounds : 0;
+    const results::FinalsLimits& limits = outcome_->limits;
+    double seconds = kMargin * limits.needed;
+    if (finals) {
+      const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
+      seconds = 2 * taken;
+      if (!loss_ && rounds > 0) seconds = std::max(seconds, kMargin * taken / rounds * fewest_rounds());
+    }
+    seconds = in_tens(seconds);
+    const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
+    const double room = finals && finals->room ? *finals->room : 0;
+    if (!limits.time_budget || seconds <= room) return same_command(budget) + " holds longer finals";
+    // What is left to try would take what a longer run has more, but for the share of the finals.
+    const bool tried_all = summary_->specs == std::to_string(summary_->trials.size());
+    const double with_sweep = *limits.time_budget - room + seconds;
+    const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kShare));
+    const bool needs_budget = seconds > limits.budget.value_or(rounds < kManyRounds ? limits.usual : 0);
+    return fmt::format("{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
+                       same_command(fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
+                       *limits.time_budget);
   }
 
   std::vector<std::string> lines(const Verdict& verdict) const {

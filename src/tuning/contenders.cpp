@@ -44,6 +44,15 @@ double turn_seconds(const Trial& trial, int launches, double least) {
   return std::max({trial.measure_seconds * part, timing.median, least});
 }
 
+/// The same for contender number `i`, where the baselines follow the first spec: that of a baseline is as long.
+double turn_seconds(const Contenders& contenders, std::size_t i, std::span<const Trial> trials,
+                    const exec::FinalsRules& rules) {
+  const std::size_t baselines = contenders.baselines.size();
+  const Spec& spec = contenders.specs[i <= baselines ? 0 : i - baselines].entrant.spec;
+  const auto trial = std::ranges::find(trials, spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
+  return turn_seconds(*trial, rules.launches, rules.least_turn);
+}
+
 /// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
 /// a launch can only make it longer.
 std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objective& objective) {
@@ -208,22 +217,22 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
     notes.add(fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
 }
 
+double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < contenders.count(); ++i) seconds += turn_seconds(contenders, i, trials, rules);
+  return seconds;
+}
+
 void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
                  double seconds_left) {
   const auto& [specs, baselines] = contenders;
-  // That of a baseline is as long as that of the best.
-  const auto turn = [&](const exec::Contender& contender) {
-    const auto trial =
-        std::ranges::find(trials, contender.entrant.spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
-    return turn_seconds(*trial, rules.launches, rules.least_turn);
-  };
   const bool has_default = std::ranges::any_of(specs, &Entrant::is_default, &exec::Contender::entrant);
   const std::size_t all = contenders.count();
   const std::size_t sure = baselines.size() + static_cast<std::size_t>(finalists) + (has_default ? 1 : 0);
   double round = 0;  // seconds
   std::size_t most = 0;
   for (std::size_t i = 0; i < all; ++i) {
-    round += turn(specs[i <= baselines.size() ? 0 : i - baselines.size()]);
+    round += turn_seconds(contenders, i, trials, rules);
     if (round * (i < sure ? 1 : Judge::kFewest) <= seconds_left) most = i + 1;
   }
   if (most < all) cut(contenders, std::max<std::size_t>(most, 1));

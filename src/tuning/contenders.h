@@ -54,6 +54,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests, bool one_process,
                    results::Notices& notes);
+/// How long a round of them all takes, by these rules and by the sweep. Precondition: there is a spec.
+double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules);
 /// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
 /// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
 /// least one. Precondition: there is a spec.

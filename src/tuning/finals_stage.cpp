@@ -78,6 +78,7 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
+    outcome_->limits = {rules_.budget, rules_.time_budget, kFinalsSeconds, 0};
     Contenders contenders{
         choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
     if (contenders.specs.empty()) return;
@@ -99,12 +100,15 @@ class FinalsStage {
     const std::string id = finals_id(contenders.all());
     if (restore(id, contenders.all())) return;
     const exec::FinalsRules rules = finals_rules(tuner);
+    const double needed =
+        Judge(contenders.specs.size()).fewest_rounds() * round_seconds(contenders, tuner.trials(), rules);
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
     if (rules.end_is_asked_for && contenders.count() > 1)
       cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
       outcome_->no_finals = "there was no time for two specs";
+      outcome_->limits.needed = needed;
       return notes.add(
           fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
                       "--time-budget or --finals-budget makes room for them",
@@ -138,6 +142,8 @@ class FinalsStage {
 
   void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules) {
     const auto begin = now();
+    std::optional<double> room;
+    if (rules_.deadline) room = std::max(std::chrono::duration<double>(*rules_.deadline - begin).count(), 0.0);
     blame_for_ends(id, contenders, rules);
     const std::size_t count = contenders.size();
     const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
@@ -152,6 +158,7 @@ class FinalsStage {
       if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
       throw;
     }
+    outcome_->finals->room = room;
     outcome_->finals->seconds = outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
     // Who replays the journal wants the finals that decided among several.
     if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});

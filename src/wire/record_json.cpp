@@ -222,6 +222,7 @@ void to_json(json& j, const Finals& finals) {
   j["accuracy"] = finals.accuracy;
   if (finals.decided_after > 0) j["decided_after"] = finals.decided_after;
   if (finals.seconds > 0) j["seconds"] = finals.seconds;
+  if (finals.room) j["room"] = *finals.room;
 }
 
 Finals finals_at_any_time(const json& j) {
@@ -234,6 +235,7 @@ Finals finals_at_any_time(const json& j) {
   finals.accuracy = j.contains("accuracy") ? seconds_at(j, "accuracy") : kEquivalence;
   finals.decided_after = static_cast<int>(integer_at(j, "decided_after", 0, SequentialIntervals::looks().back(), 0));
   if (j.contains("seconds")) finals.seconds = seconds_at(j, "seconds");
+  if (j.contains("room")) finals.room = seconds_at(j, "room");
   return finals;
 }
 

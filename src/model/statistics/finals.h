@@ -42,6 +42,7 @@ struct Finals {
   double accuracy = kAccuracy;                ///< with which they were to decide
   int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none
   double seconds = 0;     ///< that they took; 0: not known, or they have not ended
+  std::optional<double> room = {};  ///< seconds until the end of the run's time budget when they began
 };
 
 /// Whether the rounds of the finalist can be compared with those of others.

@@ -142,9 +142,10 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   EXPECT_EQ(rows(result.out), (Words{"0/1.000000", "1/2.000000"}));
   EXPECT_EQ(runs_of("1"), 2) << "everybody has the first round";
   EXPECT_EQ(runs_of("2"), 2);
-  EXPECT_TRUE(result.out.starts_with(
-      "UNDECIDED: T=1 (spec 0), 1.000 ms; it takes 9 rounds to tell it from others\n  1 round of finals\n  not told "
-      "apart: T=2 (spec 1)\n"))
+  EXPECT_TRUE(
+      result.out.starts_with("UNDECIDED: T=1 (spec 0), 1.000 ms; it takes 9 rounds to tell it from others, and there "
+                             "was time for 1\n  1 round of finals\n  "
+                             "not told apart: T=2 (spec 1)\n"))
       << result.out;
   EXPECT_TRUE(has(result.out, "the same command with --finals-budget "));
   const Result replayed = tune({"--finals-budget", "2", "--timeout-run", "20"});
@@ -154,6 +155,18 @@ TEST_F(FinalsOfTune, ABudgetThatEndsThemEarlyIsSaid) {
   const Result longer = tune({"--finals-budget", "60", "--timeout-run", "20"});
   EXPECT_TRUE(longer.out.starts_with("DECIDED: ")) << longer.out;
   EXPECT_GT(runs_of("1"), 2);
+}
+
+TEST_F(FinalsOfTune, TheTimeBudgetThatEndsThemIsSaidWithOneThatSuffices) {
+  write_program("{T: [1, 2]}", "sleep 0.2\nsay $T");
+  const std::string next = next_of(tune({"--time-budget", "1"}).out);
+  const std::string head = "with --time-budget ",
+                    tail = "s holds longer finals: --time-budget 1s leaves these no more ";
+  const auto begin = next.find(head), end = next.find(tail);
+  ASSERT_TRUE(begin != std::string::npos && end != std::string::npos) << next;
+  const std::string seconds = next.substr(begin + head.size(), end - begin - head.size());
+  const Result longer = tune({"--time-budget", seconds});
+  EXPECT_TRUE(longer.out.starts_with("DECIDED: ")) << longer.out;
 }
 
 TEST_F(FinalsOfTune, WhoDoesNotFitIntoABudgetIsLeftOut) {

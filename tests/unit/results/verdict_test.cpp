@@ -117,7 +117,33 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
 TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   summary_.ranking.loss.reset();
   outcome_.finals->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
-  EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others");
+  row(0).finals_result->rounds = 2;
+  EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others, and there was time for 2");
+  outcome_.finals->seconds = 2.6;
+  EXPECT_EQ(verdict().lines.back(), "  next: the same command with --finals-budget 20s holds longer finals");
+}
+
+TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
+  const auto next = [&] { return verdict().lines.back(); };
+  set_loss(1, 0.061);
+  outcome_.finals->seconds = 24;
+  outcome_.finals->room = 24;
+  outcome_.limits = {{}, 90, 30, 0};
+  EXPECT_EQ(next(),
+            "  next: the same command with --time-budget 200s --finals-budget 50s holds longer finals: --time-budget "
+            "90s leaves these no more time");
+  outcome_.finals->seconds = 14;
+  outcome_.finals->room = 14.5;
+  EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
+  summary_.specs = "3";
+  EXPECT_TRUE(cli::has(next(), "with --time-budget 110s holds")) << "nothing else is left to try";
+  outcome_.limits.budget = 10;
+  EXPECT_TRUE(cli::has(next(), "with --time-budget 110s --finals-budget 30s holds"));
+  outcome_.finals->room = 60;
+  EXPECT_EQ(next(), "  next: the same command with --finals-budget 30s holds longer finals");
+  outcome_.finals.reset();
+  outcome_.limits = {{}, 10, 30, 12};
+  EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
 
 TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {

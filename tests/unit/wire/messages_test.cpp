@@ -174,9 +174,11 @@ TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   Finals finals{{finalist}};
   finals.stolen_cores = 0.125;
   finals.seconds = 12.5;
+  finals.room = 20;
   const std::string record = encode(Record(FinalsRecord{"id", finals}));
   EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.stolen_cores, 0.125);
   EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.seconds, 12.5);
+  EXPECT_EQ(std::get<FinalsRecord>(decode_record(record)).finals.room, 20);
   const auto clean = [&](const std::string& text) {
     const std::string now = R"("clean_rounds":[[2,0.5]])";
     const std::string changed = std::string(record).replace(record.find(now), now.size(), text);
