@@ -109,6 +109,15 @@ std::string to_json(const RunComparison& comparison) {
 
 constexpr std::size_t kShortList = 20;
 
+/// Whether the two are one file, or a copy of it.
+bool same_record(const fs::path& before, const fs::path& now) {
+  std::error_code ignored;
+  if (fs::equivalent(before, now, ignored)) return true;
+  const auto bytes = fs::file_size(before, ignored);
+  return !ignored && bytes == fs::file_size(now, ignored) && !ignored &&
+         platform::read_file(before) == platform::read_file(now);
+}
+
 ExitCode diff(const DiffOptions& options) {
   const fs::path inputs[] = {options.before, options.now};
   for (const auto& output : {options.markdown, options.junit, options.json})
@@ -116,6 +125,7 @@ ExitCode diff(const DiffOptions& options) {
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
   rules.any_device = options.any_device;
+  rules.same_run = same_record(options.before, options.now);
   const results::RecordedTimes before = read_times(options.before), now = read_times(options.now);
   for (const results::RecordedTimes* run : {&before, &now})
     for (const std::string& note : run->notes) print_wrapped("note: " + note);

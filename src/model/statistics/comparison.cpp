@@ -53,6 +53,13 @@ Change change_of(const ComparedSpec& row, double threshold) {
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
 }
 
+/// That of a record with itself.
+void set_equal(ComparedSpec& row) {
+  row.paired = true;
+  row.ratio = 1;
+  row.interval = Interval{1, 1};
+}
+
 void judge_row(ComparedSpec& row, double threshold, double process_noise, double widened) {
   if (row.change == Change::only_before || row.change == Change::only_now) return;
   if (!row.paired && row.before && row.now) row.ratio = row.now->seconds / row.before->seconds;
@@ -119,7 +126,10 @@ Answer is_slower(const RunComparison& comparison) {
 
 void judge(RunComparison& comparison) {
   std::size_t best = 0, specs = 0;
-  for (const ComparedShape& shape : comparison.shapes) {
+  for (ComparedShape& shape : comparison.shapes) {
+    for (auto* rows : {&shape.best, &shape.specs})
+      for (ComparedSpec& row : *rows)
+        if (comparison.same_run && row.before && row.now) set_equal(row);
     best += static_cast<std::size_t>(std::ranges::count_if(shape.best, has_interval));
     specs += static_cast<std::size_t>(std::ranges::count_if(shape.specs, has_interval));
   }

@@ -49,6 +49,7 @@ struct RunComparison {
   double threshold = 0;
   std::vector<ComparedShape> shapes;
   std::vector<std::string> warnings;
+  bool same_run = false;  ///< both are the same record, so that nothing can have changed
 };
 
 /// `slower`, `fails now`, `within noise`, ...

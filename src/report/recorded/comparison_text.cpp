@@ -93,6 +93,7 @@ std::string verdict_of(const RunComparison& comparison) {
   if (comparison.shapes.empty())
     return "UNDECIDED: there is nothing to compare, because no problem and spec is in both";
   const std::string slower = fmt::format("slower by more than {:.3g} %", comparison.threshold * 100);
+  if (comparison.same_run) return "PASS: both are the same run";
   const std::size_t count = regressions(comparison);
   const Answer answer = is_slower(comparison);
   const std::string verdict =

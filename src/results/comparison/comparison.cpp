@@ -230,6 +230,7 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 
 RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
   RunComparison comparison = collected(before, now, rules);
+  comparison.same_run = rules.same_run;
   warn_of_statistics(comparison);
   return judged(std::move(comparison));
 }

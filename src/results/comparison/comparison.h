@@ -9,6 +9,7 @@ namespace tune::results {
 struct ComparisonRules {
   double threshold = 0.03;  ///< a share of the old time by which a regression is slower at least
   bool any_device = false;  ///< results of different devices are compared, with a warning
+  bool same_run = false;    ///< both are the same record
 };
 
 /// Compares what two runs found, problem by problem and spec by spec: finals with finals where both have them, else

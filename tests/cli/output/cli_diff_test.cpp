@@ -102,6 +102,15 @@ TEST_F(Diff, AChangeWithinNoiseIsNone) {
   EXPECT_TRUE(has(result.out, kNoRegression));
 }
 
+TEST_F(Diff, ARunIsNotSlowerThanItself) {
+  const std::string noisy = journal({{1, 1.00, 0.10}, {2, 2.00, 0.01}});
+  const Result result = diff(noisy, noisy, 0, {"--json", "diff.json"});
+  EXPECT_TRUE(has(result.out, "  1.000     1.000  1.000  1.000..1.000  within noise\n"));
+  EXPECT_TRUE(has(result.out, "\nPASS: both are the same run\n"));
+  EXPECT_TRUE(has(sandbox_.read("diff.json"), "\"undecided\": false"));
+  EXPECT_TRUE(has(diff_files("old.jsonl", "old.jsonl", 0).out, "\nPASS: both are the same run\n"));
+}
+
 TEST_F(Diff, WhetherItIsSlowerIsOpenIfTheThresholdLiesInTheInterval) {
   const std::string before = journal({{1, 1.00, 0.10}, {2, 2.00, 0.01}}),
                     now = journal({{1, 1.10, 0.10}, {2, 2.00, 0.01}});
@@ -153,7 +162,9 @@ TEST_F(Diff, FinalsAreComparedWithFinals) {
 TEST_F(Diff, NoiseBetweenProcessesIsAllowedFor) {
   const std::string quiet = journal({{1, 1.0}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.0}, {2, 1.1}, {3, 1.2}});
   const std::string noisy = journal({{1, 1.0}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.08}, {2, 1.1}, {3, 1.06}});
-  const std::string none = diff(quiet, quiet, 0).out;
+  const std::string another =
+      journal({{1, 1.0}, {2, 1.1}, {3, 1.2, 0.0011}}) + finals_line({{1, 1.0}, {2, 1.1}, {3, 1.2}});
+  const std::string none = diff(quiet, another, 0).out;
   EXPECT_TRUE(has(none, "0.999..1.001")) << none;
   const Result result =
       diff(noisy, journal({{1, 1.08}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.16}, {2, 1.1}, {3, 1.06}}), 5);

@@ -227,7 +227,7 @@ TEST_F(TerminalTest, EveryCommandFitsEightyColumns) {
       {2, {"show", simt, "--columns", "nothing"}},
       {2, {"show", "nowhere.jsonl"}},
       {0, diff},
-      {5, {"diff", hopper, hopper}},
+      {0, {"diff", hopper, hopper}},
       {0, {"merge", hopper, "-o", "new.db.yaml"}},
       {0, {"report", simt, "--yaml", "configs/gemm_simt.yaml", "-o", "report.html"}},
       {2, {"report", "nowhere"}},
