@@ -6,6 +6,7 @@
 #include "commands/common_options.h"
 #include "commands/database/database_runs.h"
 #include "commands/messages.h"
+#include "commands/results/show.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "page/live_page.h"
@@ -46,9 +47,9 @@ bool is_something_else(const std::filesystem::path& output) {
 
 void bind(cli::Command& command, ReportOptions& options) {
   command
-      .several("RUN", options.runs, "FILE",
-               "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database")
-      .required()
+      .several(
+          "RUN", options.runs, "FILE",
+          "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database (default: the last run)")
       .files(kRecordings);
   command.path("--output,-o", options.output, "FILE",
                "The HTML file to write (default: the first run's name with .html, in this folder)");
@@ -56,6 +57,7 @@ void bind(cli::Command& command, ReportOptions& options) {
   command.list("--yaml", options.yamls, "FILE", "The tuning file of the runs, for its objective, metrics and problem")
       .files(kYamlFiles);
   command.then([&options] {
+    if (options.runs.empty()) options.runs = {last_journal()};
     for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
     if (options.output || options.live) return;
     options.output = name_of_page(options.runs.front());

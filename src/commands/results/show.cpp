@@ -142,11 +142,7 @@ ExitCode list_runs() {
 }
 
 ShowOptions of_last_run(ShowOptions options) {
-  const auto journal = recording::last_run();
-  if (!journal)
-    throw Error(ExitCode::bad_input, "there is no earlier run to show; give the journal, PREFIX or CSV file of one");
-  options.run = *journal;
-  print_wrapped("note: the last run: " + journal->string());
+  options.run = last_journal();
   return options;
 }
 
@@ -183,6 +179,14 @@ ExitCode show(const ShowOptions& options) {
 }
 
 }  // namespace
+
+std::filesystem::path last_journal() {
+  const auto journal = recording::last_run();
+  if (!journal)
+    throw Error(ExitCode::bad_input, "there is no earlier run to show; give the journal, PREFIX or CSV file of one");
+  print_wrapped("note: the last run: " + journal->string());
+  return *journal;
+}
 
 extern const cli::CommandSpec kShow =
     cli::command_spec<ShowOptions, bind, show>("show", "Show the results of an earlier run again");

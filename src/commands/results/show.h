@@ -22,6 +22,9 @@ struct ShowOptions {
   bool failed = false, effects = false, chart = false, changes = false;
 };
 
+/// The journal of the last run, which it names. Throws Error(bad_input) if there is none.
+std::filesystem::path last_journal();
+
 /// Prints all results of a database. Throws Error(bad_input) if something is asked for that only runs have.
 ExitCode show_database(const ShowOptions& options);
 

@@ -193,7 +193,7 @@ TEST_F(Report, RefusesWhatItCannotShow) {
   sandbox_.write("run.json", kHostile);
   const auto begins = sandbox_.read("run.json").substr(0, 60);
   sandbox_.write("cut.json", begins);
-  expect_refusal({"report", "-o", "page.html"}, 2, "RUN is required");
+  expect_refusal({"report", "-o", "page.html"}, 2, "there is no earlier run to show");
   expect_refusal({"report", "nothing.jsonl", "-o", "page.html"}, 2, "nothing.jsonl");
   expect_refusal({"report", "empty.jsonl", "-o", "page.html"}, 2, "empty.jsonl: the recording is empty");
   expect_refusal({"report", "text.jsonl", "-o", "page.html"}, 2, "text.jsonl:1:");

@@ -283,6 +283,7 @@ TEST_F(Show, WithoutANameTheLastRunIsMeant) {
   const Result shown = tune({"show"});
   EXPECT_EQ(shown.out, of_prefix) << "the last run had an --output";
   EXPECT_TRUE(has(shown.err, "note: the last run: " + (sandbox_.folder() / "there/best.jsonl").string() + "\n"));
+  EXPECT_EQ(out({"report"}), "best.html: 1 run\n");
   EXPECT_EQ(out({"show", "--list"}), journal) << "and is not listed";
   fs::remove(sandbox_.folder() / "there/best.jsonl");
   EXPECT_TRUE(has(out({"show"}), "top_spec_idx: 1\n")) << "the one before it";
