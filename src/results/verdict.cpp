@@ -283,7 +283,10 @@ class WinnerVerdict {
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
-    if (compares_recorded_times()) return "";  // the comparison says it
+    if (compares_recorded_times()) {
+      if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
+      return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";
+    }
     if (!outcome_->finals && outcome_->limits.needed > 0) return longer_finals();
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
@@ -329,7 +332,9 @@ class WinnerVerdict {
     const std::string head = head_of(verdict, *summary_);
     if (verdict.compared) {
       add(head + compared_text(verdict));
-      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared));
+      const std::string& why = outcome_->comparison->why_recorded;
+      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared) +
+          (why.empty() ? "" : ", by its recorded time, because " + line_with_escapes(why)));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());

@@ -49,7 +49,8 @@ struct RunComparison {
   double threshold = 0;
   std::vector<ComparedShape> shapes;
   std::vector<std::string> warnings;
-  bool same_run = false;  ///< both are the same record, so that nothing can have changed
+  std::string why_recorded = {};  ///< why the old one, which was to be timed again, stands with its recorded time
+  bool same_run = false;          ///< both are the same record, so that nothing can have changed
 };
 
 /// `slower`, `fails now`, `within noise`, ...

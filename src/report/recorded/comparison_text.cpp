@@ -106,10 +106,11 @@ std::string verdict_of(const RunComparison& comparison) {
   return verdict + unjudged(comparison);
 }
 
-/// What to do if the question is open; empty where it is answered, or where nothing can be compared.
+/// What to do if the question is open; empty where it is answered, where nothing can be compared, or where the verdict
+/// of the run says it, which was to time both.
 std::string next_text(const RunComparison& comparison) {
   const bool is_open = !comparison.shapes.empty() && is_slower(comparison) == Answer::open;
-  if (!is_open) return "";
+  if (!is_open || !comparison.why_recorded.empty()) return "";
   return "next: measure old and new again, one after the other on an idle machine, or in turns with tune --tune "
          "--baseline OLD.yaml, if the build store still has what it built for OLD.yaml";
 }

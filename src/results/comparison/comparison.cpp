@@ -211,6 +211,14 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   return row;
 }
 
+/// Why timed_again() found nothing although the earlier one took part; empty: it did not.
+std::string why_not_timed(const Finals& finals, const std::string& label) {
+  const auto then = std::ranges::find_if(finals.finalists, [&](const Finalist& f) { return f.entrant.name == label; });
+  if (then == finals.finalists.end()) return "";
+  return then->failure ? "it failed in the finals: " + then->failure->headline()
+                       : "the two had too few rounds of finals in common";
+}
+
 }  // namespace
 
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
@@ -248,6 +256,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
     shape.best = {*again};
     shape.specs.clear();
   } else {
+    if (outcome.finals) comparison.why_recorded = why_not_timed(*outcome.finals, label);
     warn_of_statistics(comparison);
   }
   return judged(std::move(comparison));

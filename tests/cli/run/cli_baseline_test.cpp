@@ -58,6 +58,26 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
                   "PASS: new/old = "));
 }
 
+TEST_F(Baseline, AnOldWinnerThatFailsIsSaidToStandWithItsRecordedTime) {
+  const std::string flag = (sandbox_.folder() / "fails").string();
+  std::string kernel = kSlowKernel;
+  sandbox_.write_gemm(
+      "", "int absent(const char*, int) asm(\"access\");\n  if (absent(\"" + flag + "\", 0) == 0) abort();\n" + kernel);
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm("", kernel.replace(kernel.find("400000"), 6, "400001"));
+  sandbox_.write("fails", "");
+  // Of the recorded time and the new one nobody knows how they differ.
+  const std::string yaml = sandbox_.read("old.yaml");
+  const auto at = yaml.find("interval_ms: [");
+  ASSERT_NE(at, std::string::npos) << yaml;
+  sandbox_.write("old.yaml", std::string(yaml).replace(at, yaml.find('\n', at) - at, "interval_ms: [0.001, 1000]"));
+  const Result result = tune({"--output", "new", "--baseline", "old.yaml"}, 5, "20s");
+  EXPECT_TRUE(result.out.starts_with("UNDECIDED: new/recorded = ")) << result.out;
+  EXPECT_TRUE(has(result.out, ", by its recorded time, because it failed in the finals: ")) << result.out;
+  EXPECT_TRUE(has(result.out, "\n  next: the same command with --fresh times both again; ")) << result.out;
+  EXPECT_FALSE(has(result.out, "tune --tune --baseline")) << "that has just been done: " << result.out;
+}
+
 TEST_F(Baseline, ABestYamlInATuningFileIsTimedAsItWasBuiltThen) {
   sandbox_.write_gemm();
   tune({"--output", "old"}, 0);

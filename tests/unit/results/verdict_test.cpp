@@ -152,6 +152,9 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   EXPECT_EQ(line(0), "FAIL: new/recorded = 1.200 (1.190..1.210), allowed 1.03: slower");
   outcome_.comparison->shapes[0].best[0].change = Change::open;
   EXPECT_FALSE(cli::has(verdict().lines.back(), "next: ")) << "the comparison says it";
+  outcome_.comparison->why_recorded = "it failed in the finals: it crashed";
+  EXPECT_TRUE(line(1).ends_with(", by its recorded time, because it failed in the finals: it crashed")) << line(1);
+  EXPECT_TRUE(verdict().lines.back().starts_with("  next: the same command with --fresh times both again; "));
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
