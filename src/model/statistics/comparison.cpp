@@ -28,17 +28,6 @@ double widening(std::size_t comparisons) {
   return normal_quantile(kTailOfOne / count) / kQuantileOfOne;
 }
 
-Interval ratio_interval(const Estimate& before, const Estimate& now, double process_noise, double widened) {
-  const auto distance = [](double from, double to) { return std::log(to / from); };
-  const double between = kQuantileOfOne * process_noise;
-  const double down =
-      std::hypot(distance(now.interval->low, now.seconds), distance(before.seconds, before.interval->high), between);
-  const double up =
-      std::hypot(distance(now.seconds, now.interval->high), distance(before.interval->low, before.seconds), between);
-  const double ratio = now.seconds / before.seconds;
-  return {ratio * std::exp(-widened * down), ratio * std::exp(widened * up)};
-}
-
 bool has_interval(const ComparedSpec& row) {
   return row.before && row.now && row.before->interval && row.now->interval;
 }
@@ -122,6 +111,17 @@ Answer is_slower(const RunComparison& comparison) {
            (best.change == Change::unknown && best.ratio && *best.ratio > 1 + comparison.threshold);
   };
   return std::ranges::any_of(comparison.shapes, is_open) ? Answer::open : Answer::no;
+}
+
+Interval ratio_interval(const Estimate& before, const Estimate& now, double process_noise, double widened) {
+  const auto distance = [](double from, double to) { return std::log(to / from); };
+  const double between = kQuantileOfOne * process_noise;
+  const double down =
+      std::hypot(distance(now.interval->low, now.seconds), distance(before.seconds, before.interval->high), between);
+  const double up =
+      std::hypot(distance(now.seconds, now.interval->high), distance(before.interval->low, before.seconds), between);
+  const double ratio = now.seconds / before.seconds;
+  return {ratio * std::exp(-widened * down), ratio * std::exp(widened * up)};
 }
 
 void judge(RunComparison& comparison) {

@@ -64,6 +64,9 @@ std::size_t regressions(const RunComparison& comparison);
 enum class Answer { no, open, yes };
 Answer is_slower(const RunComparison& comparison);
 
+/// Where the ratio of two medians with known intervals lies, as judge() has it for one row, which this may widen.
+Interval ratio_interval(const Estimate& before, const Estimate& now, double process_noise = 0, double widened = 1);
+
 /// Fills in ratios, intervals and changes, and sorts the specs.
 ///
 /// The logarithms of two medians with known 95 % intervals differ by d; the ends of the interval of d are as far from

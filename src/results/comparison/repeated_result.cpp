@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/statistics/comparison.h"
 #include "model/values/escaped_text.h"
 
 namespace tune::results {
@@ -14,12 +15,23 @@ std::string text_of(const Estimate& time) {
   return width ? fmt::format("{} +-{:.2g} %", text, *width * 100) : text;
 }
 
-std::string verdict(const std::optional<Interval>& before, const std::optional<Interval>& now) {
-  if (!before || !now)
-    return fmt::format("whether that is more than noise is not known, because the {} was timed once",
-                       before ? "spec" : "spec of the file");
-  const bool overlap = before->low <= now->high && now->low <= before->high;
-  return overlap ? "the difference is within the noise of both" : "the difference is beyond the noise of both";
+/// Times of the same code in other processes, in the sweep and in the finals, differ by up to so much.
+constexpr double kBetweenProcesses = 1.15;
+
+/// `1.034 times as long (1.018..1.050): ...`
+std::string verdict(const std::string& file, const Estimate& before, const Estimate& now, bool is_built) {
+  const std::string times = fmt::format("{:.3f} times as long", now.seconds / before.seconds);
+  if (!before.interval || !now.interval)
+    return fmt::format("{}: whether that is more than noise is not known, because the {} was timed once", times,
+                       before.interval ? "spec" : "spec of the file");
+  const auto [low, high] = ratio_interval(before, now);
+  const std::string text = fmt::format("{} ({:.3f}..{:.3f}): the difference is ", times, low, high);
+  if (low <= 1 && high >= 1) return text + "within the noise of both";
+  if (low > kBetweenProcesses || high < 1 / kBetweenProcesses) return text + "beyond the noise of both";
+  return text + "beyond the noise of each, but processes and hours may differ by as much" +
+         (is_built
+              ? fmt::format("; tune {0} --tune --fresh --baseline {0} times both in turns", line_with_escapes(file))
+              : "");
 }
 
 std::string differences(const config::RecordedResult& before, const config::BestResult& now, PowerState state) {
@@ -47,9 +59,8 @@ void note_other_conditions(const std::string& file, const std::string& differenc
 
 void note_repeated_result(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
                           PowerState state, Notices& notes) {
-  notes.add(fmt::format("{} has {}; now it took {}, {:.3f} times as long: {}", line_with_escapes(file),
-                        text_of(before.time), text_of(now.time), now.time.seconds / before.time.seconds,
-                        verdict(before.time.interval, now.time.interval)));
+  notes.add(fmt::format("{} has {}; now it took {}, {}", line_with_escapes(file), text_of(before.time),
+                        text_of(now.time), verdict(file, before.time, now.time, !before.store_path.empty())));
   if (const std::string others = differences(before, now, state); !others.empty())
     note_other_conditions(file, others, notes);
 }

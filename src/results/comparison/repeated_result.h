@@ -7,7 +7,9 @@
 namespace tune::results {
 
 /// Notes how the time of a spec compares with the result that its best.yaml, `file`, holds, and what else is not as it
-/// was then. Times differ by more than noise if their 95 % intervals do not overlap. `state` is the one of now.
+/// was then. Times differ by more than noise if the 95 % interval of their ratio does not contain 1; but where it is
+/// not beyond what other processes and other hours differ by, the note says that this may be the reason. `state` is the
+/// one of now.
 void note_repeated_result(const std::string& file, const config::RecordedResult& before, const config::BestResult& now,
                           PowerState state, Notices& notes);
 

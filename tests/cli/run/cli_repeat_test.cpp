@@ -70,18 +70,16 @@ TEST_F(Repeat, ABestYamlIsTimedAnewAndComparedWithItsResult) {
   tune({"bench.yaml", "--tune", "--output", "best/bench"});
   const long before = runs_of("1");
   const Result same = tune({"best/bench.yaml"});
-  EXPECT_TRUE(
-      has(same.out,
-          "note: best/bench.yaml has 1 ms +-0 %; now it took 1 ms +-0 %, 1.000 times as long: the difference is "
-          "within the noise of both\n"));
+  EXPECT_TRUE(has(same.out,
+                  "note: best/bench.yaml has 1 ms +-0 %; now it took 1 ms +-0 %, 1.000 times as long (1.000..1.000): "
+                  "the difference is within the noise of both\n"));
   EXPECT_GE(runs_of("1"), before + 8) << "once, and then in seven rounds";
   const long then = runs_of("1");
   sandbox_.environment["TIMES"] = "3";
   const Result slower = tune({"best/bench.yaml"});
-  EXPECT_TRUE(
-      has(slower.out,
-          "note: best/bench.yaml has 1 ms +-0 %; now it took 3 ms +-0 %, 3.000 times as long: the difference is "
-          "beyond the noise of both\n"));
+  EXPECT_TRUE(has(slower.out,
+                  "note: best/bench.yaml has 1 ms +-0 %; now it took 3 ms +-0 %, 3.000 times as long (3.000..3.000): "
+                  "the difference is beyond the noise of both\n"));
   EXPECT_GT(runs_of("1"), then) << "nothing is remembered";
   EXPECT_EQ(slower.out.find("from the journal"), std::string::npos) << slower.out;
   EXPECT_EQ(slower.out.find("other conditions"), std::string::npos) << slower.out;
@@ -101,7 +99,18 @@ TEST_F(Repeat, ADifferenceWithinTheIntervalOfTheFileIsNoise) {
   tune({"bench.yaml", "--tune", "--output", "best"});
   replace("best.yaml", "interval_ms: [1, 1]", "interval_ms: [0.5, 4]");
   sandbox_.environment["TIMES"] = "3";
-  EXPECT_TRUE(has(tune({"best.yaml"}).out, "3.000 times as long: the difference is within the noise of both\n"));
+  EXPECT_TRUE(
+      has(tune({"best.yaml"}).out, "3.000 times as long (0.750..6.000): the difference is within the noise of both\n"));
+}
+
+TEST_F(Repeat, ASmallDifferenceMayBeThatOfTwoProcesses) {
+  write_program();
+  tune({"bench.yaml", "--tune", "--output", "best"});
+  set("best.yaml", "  time_ms: ", "1.1");
+  replace("best.yaml", "interval_ms: [1, 1]", "interval_ms: [1.09, 1.11]");
+  EXPECT_TRUE(has(tune({"best.yaml"}).out,
+                  "0.909 times as long (0.901..0.917): the difference is beyond the noise of each, but processes and "
+                  "hours may differ by as much\n"));
 }
 
 TEST_F(Repeat, TheNoiseOfASingleRunIsNotKnown) {
