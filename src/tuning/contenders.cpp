@@ -37,9 +37,11 @@ void cut(Contenders& contenders, std::size_t most) {
   baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
-/// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long.
+/// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long. That
+/// of a command is one run.
 double turn_seconds(const Trial& trial, int launches, double least) {
   const Timing& timing = trial.measurement()->timing;
+  if (is_of_whole_command(*trial.measurement())) return std::max(timing.median, least);
   const double part = std::min(1.0, launches / static_cast<double>(std::max<std::int64_t>(timing.count, 1)));
   return std::max({trial.measure_seconds * part, timing.median, least});
 }

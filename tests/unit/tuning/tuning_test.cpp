@@ -280,6 +280,18 @@ TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
   EXPECT_EQ(contenders_.count(), 2u);
 }
 
+TEST_F(ContendersTest, ATurnOfACommandIsOneRun) {
+  for (Trial& trial : trials_) {
+    auto& measurement = std::get<Measurement>(trial.outcome);
+    measurement.metrics = {{kUserTime, 900}, {kPeakMemory, 10}};
+    measurement.timing.count = 2;
+    trial.measure_seconds *= 3;  // one was to warm up
+  }
+  cut(4.4);
+  EXPECT_EQ(contenders_.count(), 4u);
+  EXPECT_NEAR(tuning::round_seconds(contenders_, trials_, {}), 4.3, 1e-9);
+}
+
 TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
   cut(-1);
   EXPECT_EQ(contenders_.count(), 1u);
