@@ -414,7 +414,8 @@ void Interpreter::read_points() {
   if (params_.empty()) return;
   if (const Node* node = top_.find("default")) {
     plan_.default_settings = read_default(*node, params_, diagnostics_);
-    plan_.default_place = place_of_default(*node, *top_.find("params"));
+    // Without this key they are those of a misspelled one, which has been reported.
+    if (const Node* params = top_.find("params")) plan_.default_place = place_of_default(*node, *params);
   }
   if (const Node* node = top_.find("baseline")) {
     const bool has_vendor = !plan_.is_program() && std::holds_alternative<Gemm>(plan_.problem);

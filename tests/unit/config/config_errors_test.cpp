@@ -90,6 +90,13 @@ TEST_F(BadInput, AnUnknownKeySuggestsTheNearest) {
             "gemm.yaml:7: unknown key 'warmups' in measure, did you mean 'warmup'?");
 }
 
+TEST_F(BadInput, AMisspelledKeyIsOneMistakeWhateverNamesWhatIsInIt) {
+  const std::string file = "name: x\nrun: sort {P} y\nparms: {P: [1, 2]}\n";
+  for (const char* use : {"default: {P: 1}\n", "baseline: {P: 2}\n", "let: {Q: P * 2}\n", "constraints: [P > 0]\n"})
+    EXPECT_EQ(complaint(file + use), "gemm.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?")
+        << use;
+}
+
 TEST_F(BadInput, MissingKeysAreNamed) {
   EXPECT_EQ(complaint("backend: program\n"),
             "gemm.yaml:1: the tuning file needs 'name:'\n"
