@@ -222,7 +222,9 @@ class LaunchReader {
   /// A buffer that only some products have; a kernel for the others has no such argument.
   std::optional<Argument> read_optional(const Node& node) {
     const Fields fields(node, "an argument", {"optional"}, *diagnostics_);
-    const Node& name = *fields.find("optional");
+    const Node* named = fields.find("optional");
+    if (named == nullptr) return std::nullopt;
+    const Node& name = *named;
     const std::array<std::string_view, 6> names = {"bias",    "residual",      "scale_a",
                                                    "scale_b", "group_offsets", "group_rows"};
     if (!context_.gemm || std::ranges::find(names, name.text) == names.end())

@@ -97,6 +97,12 @@ TEST_F(BadInput, AMisspelledKeyIsOneMistakeWhateverNamesWhatIsInIt) {
         << use;
 }
 
+TEST_F(BadInput, AnOptionalArgumentNeedsItsName) {
+  EXPECT_EQ(complaint("name: x\nfile: gemm.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {m: 1, n: 1, k: 1}}\n"
+                      "params: {BM: 1}\nlaunch: {args: [A, B, C, {optional: }]}\n"),
+            "gemm.yaml:7: 'optional' in an argument has no value; give one or remove the key");
+}
+
 TEST_F(BadInput, MissingKeysAreNamed) {
   EXPECT_EQ(complaint("backend: program\n"),
             "gemm.yaml:1: the tuning file needs 'name:'\n"
