@@ -165,6 +165,9 @@ class Overrider {
       if (std::ranges::find(choices, &entry) == choices.end()) replace_parameter(entry, text);
   }
 
+  /// Whether the file itself has parameters.
+  bool declares() const { return declares_; }
+
   /// Whether `file:` has several sources, which are the values of a parameter.
   bool lists_files() const {
     const Node* file = root_->find("file");
@@ -365,7 +368,7 @@ class Overrider {
   Node* root_;
   Diagnostics* diagnostics_;
   ProblemEntries problem_;
-  bool declares_;  ///< the file has parameters
+  bool declares_;
 };
 
 /// Splits NAME:VALUE; the value is YAML.
@@ -411,8 +414,10 @@ std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Dia
   if (options.n) overrider.set_size("n", *options.n);
   if (options.k) overrider.set_size("k", *options.k);
   std::set<std::string> seen;
+  bool lacks_parameter = false;  // uses of which are no mistakes of their own
   const auto parse = [&](const std::string& option, const std::string& text) {
     std::optional<Entry> entry = parse_param(option, text, diagnostics);
+    lacks_parameter = lacks_parameter || (!entry && (option == "--add-param" || !overrider.declares()));
     if (!entry || seen.insert(bare(entry->key.text)).second) return entry;
     diagnostics.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
     return std::optional<Entry>();
@@ -424,6 +429,7 @@ std::vector<Setting> apply_overrides(const LoadOptions& options, Node& root, Dia
     if (auto entry = parse("--param", text)) replaced.emplace_back(std::move(*entry), text);
   overrider.replace_parameters(replaced);
   set_run_rules(options, root);
+  if (lacks_parameter) diagnostics.throw_if_any();
   return overrider.chosen();
 }
 

@@ -103,6 +103,16 @@ TEST_F(BadInput, AnOptionalArgumentNeedsItsName) {
             "gemm.yaml:7: 'optional' in an argument has no value; give one or remove the key");
 }
 
+TEST_F(BadInput, AnOptionThatDeclaresNothingIsOneMistake) {
+  config::LoadOptions options = without_kernel_file();
+  options.params = {"P=1,3"};
+  EXPECT_EQ(complaint("name: x\nrun: sort {P} y\n", options), "--param P=1,3: write NAME:VALUE or NAME:[VALUE, VALUE]");
+  options.new_params = {"Q=1"};
+  EXPECT_EQ(complaint("name: x\nrun: sort {P} {Q} y\nparams: {P: 1}\n", options),
+            "--add-param Q=1: write NAME:VALUE or NAME:[VALUE, VALUE]\n"
+            "--param P=1,3: write NAME:VALUE or NAME:[VALUE, VALUE]");
+}
+
 TEST_F(BadInput, MissingKeysAreNamed) {
   EXPECT_EQ(complaint("backend: program\n"),
             "gemm.yaml:1: the tuning file needs 'name:'\n"
