@@ -49,6 +49,7 @@ class CustomReader {
         const auto size = scope_->read_constant_integer(entry.value, fmt::format("size {}", name));
         // After an error the name is declared anyway, so that its uses are not reported too.
         scope_->add_constant(name, size.value_or(1));
+        if (size && *size < 1) sizes_[name] = entry.value.place;
         if (constants_->emplace(name, size.value_or(1)).second) custom_.sizes.push_back(name);
       }
     }
@@ -75,7 +76,8 @@ class CustomReader {
       buffer.count = value.value_or(1);
       if (value) counts_->push_back(*scope_->read_fixed(*count, "count " + what));
       if (buffer.count < 1) {
-        diagnostics_->add(count->place, fmt::format("count {} is {}; it must be positive", what, buffer.count));
+        diagnostics_->add(place_of_sizes(*count, counts_->back()),
+                          fmt::format("count {} is {}; it must be positive", what, buffer.count));
       }
     }
     if (const Node* init = fields.find("init")) {
@@ -86,6 +88,16 @@ class CustomReader {
           read_choice(*role, "role " + what, {"in", "out", "inout"}, *diagnostics_).value_or(0));
     }
     custom_.buffers.push_back(std::move(buffer));
+  }
+
+  /// Where a size was given that is not positive and that this count depends on, if not in the same file: there it can
+  /// be mended. Else the place of the count.
+  Place place_of_sizes(const Node& count, const Expression& expression) const {
+    for (const int slot : expression.used_slots()) {
+      const auto size = sizes_.find(scope_->names().at(slot));
+      if (size != sizes_.end() && *size->second.file != *count.place.file) return size->second;
+    }
+    return count.place;
   }
 
   void read_name(const Node& node, std::string& name) {
@@ -103,6 +115,7 @@ class CustomReader {
   std::map<std::string, Value>* constants_;
   std::vector<Expression>* counts_;
   Diagnostics* diagnostics_;
+  std::map<std::string, Place> sizes_;  ///< that are not positive
   Custom custom_;
 };
 

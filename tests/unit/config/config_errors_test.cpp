@@ -326,6 +326,21 @@ TEST_F(BadInput, AReferenceSpecMustSatisfyTheConstraints) {
             "gemm.yaml:10: unknown parameter 'Q' in reference.spec");
 }
 
+TEST_F(BadInput, ACountIsMendedWhereItsSizeIsGiven) {
+  const auto file = [](int rows) {
+    return fmt::format(
+        "name: x\nfile: x.cpp\nkernel: f\nparams: {{P: 1}}\nlaunch: {{args: [q]}}\nproblem:\n  custom:\n"
+        "    sizes: {{rows: {}, cols: 4}}\n    buffers: {{name: q, type: f32, count: cols*rows, role: out}}\n"
+        "    reference: {{spec: {{P: 1}}}}\n",
+        rows);
+  };
+  const std::string text = "count of buffer 'q' is 0; it must be positive";
+  EXPECT_EQ(complaint(file(0)), "gemm.yaml:9: " + text);
+  config::LoadOptions options = without_kernel_file();
+  options.problem = {"cols=8", "rows=0"};
+  EXPECT_EQ(complaint(file(64), options), "--problem rows=0: " + text);
+}
+
 TEST_F(BadInput, AChainNeedsThreeBuffers) {
   const std::string head =
       "name: x\nfile: x.cpp\nkernel: f\nparams: {P: [1, 2]}\nproblem:\n  custom:\n"
