@@ -78,6 +78,7 @@ class SourceReader {
       if (directive[0].is("pragma") && directive.size() >= 2) {
         if (directive[1].is("omp")) read_openmp(directive);
         if (directive[1].is("unroll")) name(directive, 2);
+        if (directive[1].is("GCC") && directive.size() >= 3 && directive[2].is("unroll")) name(directive, 3);
       }
       if (directive[0].is("error") && i > 0 && !asked_for(directives[i - 1]).empty())
         add_macro({asked_for(directives[i - 1])});

@@ -116,6 +116,16 @@ TEST_F(DraftOfText, TakesConstraintsFromAssertions) {
   EXPECT_EQ(draft.yaml.find("sizeof"), std::string::npos);
 }
 
+TEST_F(DraftOfText, FindsParametersThatOnlyPragmasName) {
+  const Draft draft = draft_of(write("k.cpp",
+                                     "extern \"C\" void k(float* x, long n) {\n#pragma GCC ivdep\n"
+                                     "#pragma GCC unroll UNROLL\n  for (long i = 0; i < n; ++i) x[i] *= 2;\n"
+                                     "#pragma unroll MORE\n  for (long i = 0; i < n; ++i) x[i] += 1;\n}\n"));
+  EXPECT_NE(value(draft, "UNROLL"), "none") << draft.yaml;
+  EXPECT_NE(value(draft, "MORE"), "none") << draft.yaml;
+  EXPECT_EQ(value(draft, "ivdep"), "none") << draft.yaml;
+}
+
 // Both branches of a condition, its arguments, and what the file that includes another has defined.
 TEST_F(DraftOfText, FollowsConditions) {
   write(
