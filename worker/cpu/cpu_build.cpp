@@ -69,21 +69,30 @@ std::vector<std::string> command_line(const wire::BuildRequest& request, const f
   return argv;
 }
 
-/// What the shim's errors mean for the kernel; empty if the error is of another kind.
+/// `, did you mean 'gemm'?` where the compiler asks so.
+std::string suggestion_in(std::string_view line) {
+  constexpr std::string_view kAsks = "did you mean '";
+  const std::size_t at = line.find(kAsks);
+  const std::string_view name = at == line.npos ? "" : line.substr(at + kAsks.size());
+  return name.empty() ? "" : fmt::format(", did you mean '{}'?", name.substr(0, name.find('\'')));
+}
+
+/// What the shim's errors mean for the kernel; empty if the error is of another kind. The rest of what the compiler
+/// says of them quotes the shim, which no user wrote.
 std::string explain_shim(const wire::BuildRequest& request, std::string_view line) {
   if (line.find(kShim) == line.npos) return "";
   const std::string source = fs::path(request.source).filename().string();
   for (const wire::KernelLaunch& launch : request.launches)
     for (const char* form : {"'{}' was not declared", "undeclared identifier '{}'"})
       if (line.find(fmt::format(fmt::runtime(form), launch.kernel)) != line.npos)
-        return fmt::format("kernel '{}' is not declared in {}", launch.kernel, source);
+        return fmt::format("kernel '{}' is not declared in {}{}", launch.kernel, source, suggestion_in(line));
   return "";
 }
 
 std::string message_of(const wire::BuildRequest& request, const platform::Finished& finished) {
   if (const auto misfit = explain_misfit(request, finished.captured)) return *misfit;
   const CompilerError error = first_error(finished.captured);
-  if (const std::string text = explain_shim(request, error.line); !text.empty()) return message_with(text, error.rest);
+  if (const std::string text = explain_shim(request, error.line); !text.empty()) return text;
   const BuildFolders folders = {fs::path(request.source).parent_path(), {request.output, fs::temp_directory_path()}};
   return message_of_build(finished.captured, folders,
                           fmt::format("{}: {}", compiler().front(), platform::to_text(finished.exit)));

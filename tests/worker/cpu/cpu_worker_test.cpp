@@ -142,7 +142,13 @@ TEST_F(CpuWorker, FailsWithTheCompilersFirstError) {
 }
 
 TEST_F(CpuWorker, NamesAKernelThatIsNotThere) {
-  EXPECT_EQ(build_failure(build_request("gemmm")), "kernel 'gemmm' is not declared in faults.cpp");
+  wire::BuildRequest request = build_request("scael");
+  request.source = folder_ / "scale.cpp";
+  platform::write_file(request.source, "extern \"C\" void scale(float*, int) {}\n");
+  EXPECT_EQ(refusal(Stage::build, [&] { build(request); }),
+            "kernel 'scael' is not declared in scale.cpp, did you mean 'scale'?");
+  request.launches = {gemm_launch("convolve")};
+  EXPECT_EQ(refusal(Stage::build, [&] { build(request); }), "kernel 'convolve' is not declared in scale.cpp");
 }
 
 TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
