@@ -479,6 +479,7 @@ TEST(Names, FindNothingNearAWordUnlikeAll) {
   names.declare("NUM_STAGES");
   EXPECT_EQ(names.nearest("NUM_STAGE"), "NUM_STAGES");
   EXPECT_EQ(names.nearest("nunstages"), "NUM_STAGES");
+  EXPECT_EQ(names.nearest("NMU_STAGES"), "NUM_STAGES");
   EXPECT_EQ(names.nearest("x"), "");
   EXPECT_EQ(names.nearest("warps"), "");
 }
