@@ -50,6 +50,20 @@ std::string head_of(const Verdict& verdict, const report::Summary& summary) {
                      summary.label.empty() ? "" : line_with_escapes(summary.label) + ": ");
 }
 
+/// `3 specs`, or `the 3 of 1,152 specs that were tried`
+std::string tried(const report::Summary& summary) {
+  const std::string count = std::to_string(summary.trials.size());
+  return summary.specs.empty() || summary.specs == count
+             ? plural(summary.trials.size(), "spec")
+             : fmt::format("the {} of {} specs that were tried", count, summary.specs);
+}
+
+/// Whether a spec failed that may work in another run of the same.
+bool may_work_again(const Trial& trial) {
+  const Failure* failure = trial.failure();
+  return failure != nullptr && (failure->facts.machine_suspected || failure->facts.not_tried);
+}
+
 /// The verdict on a winner. Precondition: there is one.
 class WinnerVerdict {
  public:
@@ -152,13 +166,6 @@ class WinnerVerdict {
     return settings.empty() ? "its winner" : line_with_escapes(settings);
   }
 
-  std::string tried() const {
-    const std::string count = std::to_string(summary_->trials.size());
-    return summary_->specs.empty() || summary_->specs == count
-               ? plural(summary_->trials.size(), "spec")
-               : fmt::format("the {} of {} specs that were tried", count, summary_->specs);
-  }
-
   bool works_alone() const {
     return std::ranges::all_of(summary_->trials, [&](const Trial& trial) {
       return trial.failure() != nullptr || trial.spec.mesh_idx == winner_->trial->spec.mesh_idx;
@@ -176,10 +183,10 @@ class WinnerVerdict {
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
-    if (works_alone()) return text + fmt::format(", and all others of {} failed", tried());
+    if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
     return text +
            (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
-           tried();
+           tried(*summary_);
   }
 
   std::string compared_text(const Verdict& verdict) const {
@@ -363,10 +370,14 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   Verdict verdict;
   verdict.accuracy = demands.accuracy.value_or(kAccuracy);
   verdict.asked = demands.accuracy || demands.noise || outcome.comparison;
+  const bool may_work = outcome.ended_early || std::ranges::any_of(summary.trials, may_work_again);
+  const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
+                                                      : fmt::format("none of {} works", tried(summary));
   verdict.why = !outcome.no_winner.empty() ? "there is no winner: " + outcome.no_winner
                 : summary.trials.empty()   ? "no spec was tried"
                 : outcome.ended_early      ? "no spec has worked yet: the run ended early"
-                                           : "none of the specs works";
+                                           : none + (may_work ? ", and the machine may be to blame" : "");
+  if (outcome.no_winner.empty() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
   verdict.lines = {head_of(verdict, summary) + verdict.why};
   if (!outcome.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;

@@ -228,7 +228,7 @@ class Tunings {
       add_row(target);
       compared_.add(target.job.label(), {});
     }
-    if (options_->tune) ++decisions_[Decision::undecided];
+    if (options_->tune) ++decisions_[error.code() == ExitCode::none_valid ? Decision::fail : Decision::undecided];
     throw;
   }
 

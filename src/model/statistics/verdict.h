@@ -10,7 +10,7 @@
 namespace tune {
 
 /// What a run says of its winner. Where something was asked of it (--baseline, --noise, --accuracy), it passes or
-/// fails; `undecided` is what the run does not know.
+/// fails, and it always fails if no spec works; `undecided` is what the run does not know.
 enum class Decision { decided, pass, undecided, fail };
 
 /// `DECIDED`, `PASS`, ...

@@ -315,6 +315,7 @@ TEST_F(Workload, AShapeWithoutAValidSpecIsARow) {
   EXPECT_TRUE(has(result.out, "Workload: 2 of 3 shapes tuned, 4 calls\n")) << result.out;
   EXPECT_TRUE(has(result.out, "\n  all calls      4     4.000\n")) << result.out;
   EXPECT_TRUE(has(result.out, "       M=64    1.5         -       -               no valid spec\n")) << result.out;
+  EXPECT_TRUE(has(result.out, "3 tunings: 2 UNDECIDED, 1 FAIL\n")) << result.out;
 }
 
 TEST_F(Workload, AShapeForWhichTheOnlySpecIsPrunedIsARow) {

@@ -78,6 +78,16 @@ TEST_F(Baseline, AnOldWinnerThatFailsIsSaidToStandWithItsRecordedTime) {
   EXPECT_FALSE(has(result.out, "tune --tune --baseline")) << "that has just been done: " << result.out;
 }
 
+TEST_F(Baseline, ASourceThatWorksNoMoreFails) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  for (const char* body : {"  C[0] = 1;\n", "  no C++\n"}) {
+    sandbox_.write_gemm("", body);
+    const Result result = tune({"--output", "new", "--baseline", "old.yaml", "--exit-undecided", "0"}, 1);
+    EXPECT_TRUE(has(result.out, "FAIL: none of 2 specs works\n")) << body;
+  }
+}
+
 TEST_F(Baseline, ABestYamlInATuningFileIsTimedAsItWasBuiltThen) {
   sandbox_.write_gemm();
   tune({"--output", "old"}, 0);

@@ -175,6 +175,22 @@ TEST_F(VerdictTest, SaysWhyThereIsNone) {
   EXPECT_EQ(line(0), "UNDECIDED: no spec has worked yet: the run ended early");
 }
 
+TEST_F(VerdictTest, FailsWhereNoSpecWorks) {
+  summary_.ranking.rows.clear();
+  for (Trial& trial : trials_) trial.outcome = Failure{Stage::check, Cause::reported, "wrong"};
+  summary_.trials = trials_;
+  EXPECT_EQ(verdict().decision, Decision::fail);
+  EXPECT_EQ(line(0), "FAIL: none of 3 specs works");
+  trials_[1].outcome = Failure{Stage::build, Cause::crashed, "killed", {}, {.machine_suspected = true}};
+  summary_.trials = trials_;
+  EXPECT_EQ(line(0), "UNDECIDED: none of 3 specs works, and the machine may be to blame");
+  trials_.resize(1);
+  summary_.trials = trials_;
+  EXPECT_EQ(line(0), "FAIL: the only spec that was tried does not work");
+  outcome_.no_winner = "all failed in the finals";
+  EXPECT_EQ(verdict().decision, Decision::undecided);
+}
+
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
   outcome_.finals.reset();
   EXPECT_EQ(verdict().decision, Decision::undecided);
