@@ -157,7 +157,7 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
   // Files under /proc have no size.
   const std::size_t size = regular ? static_cast<std::size_t>(status.st_size) : 0;
   std::size_t room = size > 0 ? size + 1 : kChunk;
-  for (bool ended = false; !ended; room = kChunk) {
+  for (bool ended = false, had_writer = false; !ended; room = kChunk) {
     const bool waited_in_vain = !regular && !ready(file.get(), patience);
     const std::size_t before = text.size();
     text.resize(before + room);
@@ -166,7 +166,8 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
     while (count < 0 && errno == EINTR);
     // While a program has a pipe open to write into it, however slowly, this is EAGAIN.
     if (count < 0 && errno != EAGAIN) fail_to_read(path, std::strerror(errno));
-    if (count == 0 && waited_in_vain)
+    had_writer = had_writer || count != 0;
+    if (count == 0 && waited_in_vain && !had_writer)
       fail_to_read(path, "no program has opened this pipe to write into it; give a regular file, or start its writer");
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
     if (text.size() > most) fail_as_too_long(path, most);
