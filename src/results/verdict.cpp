@@ -22,8 +22,6 @@ constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;   // seconds of finals that are worth advice
 constexpr double kUnknownFinals = 30;  // seconds that recorded finals are taken to have had if nobody noted them
 constexpr double kMargin = 1.5;        // of the seconds that so many rounds should take
-constexpr double kShare = 0.25;        // of a time budget is left to finals at most
-constexpr int kManyRounds = 39;        // further rounds end before a time budget does
 
 std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
@@ -324,8 +322,8 @@ class WinnerVerdict {
     // What is left to try would take what a longer run has more, but for the share of the finals.
     const bool tried_all = summary_->specs == std::to_string(summary_->trials.size());
     const double with_sweep = *limits.time_budget - room + seconds;
-    const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kShare));
-    const bool needs_budget = seconds > limits.budget.value_or(rounds < kManyRounds ? limits.usual : 0);
+    const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
+    const bool needs_budget = seconds > limits.budget.value_or(rounds < kSureRounds ? limits.usual : 0);
     return fmt::format("{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
                        same_command(fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
                        *limits.time_budget);

@@ -174,7 +174,8 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
   if (rules.time_budget && options.tune && options.finals.hold)
-    *rules.time_budget -= std::min(*rules.time_budget / 4, options.finals.budget.value_or(tuning::kFinalsSeconds));
+    *rules.time_budget -=
+        std::min(kFinalsShare * *rules.time_budget, options.finals.budget.value_or(tuning::kFinalsSeconds));
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !target.job.in_full;

@@ -95,7 +95,7 @@ std::optional<double> ratio_to(const config::BestResult& best, const std::string
 }
 
 constexpr std::size_t kFirstSpecs = 8;   // most of them are asked for whatever the first results are
-constexpr std::int64_t kMostSpecs = 96;  // more of them have hardly a build that is not theirs
+constexpr std::int64_t kMostSpecs = 96;  // further ones have hardly a build that these do not have
 
 /// Specs that the search for a target may try, at most as many as it does; the first ones are those that it asks for
 /// before it knows any result. Nothing where every spec is tried, or none is valid.

@@ -30,10 +30,6 @@ struct FinalsRules : wire::FinalsSettings {
   std::function<void()> note_waiting = {};
 };
 
-/// So many rounds tell any two of 24 specs apart even if a few of them are disturbed. (The fewest that do, 16 rounds,
-/// must all be undisturbed.)
-inline constexpr int kSureRounds = 39;
-
 /// How many rounds are held at most.
 int most_rounds(const FinalsRules& rules);
 

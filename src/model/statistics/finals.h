@@ -20,6 +20,11 @@ inline constexpr double kBusy = 0.33;
 inline constexpr double kEquivalence = 0.003;
 /// Unless another accuracy is asked for, a winner may be slower than the best of the finals by this share of its time.
 inline constexpr double kAccuracy = 0.01;
+/// So many rounds tell any two of 24 specs apart even if a few of them are disturbed. (The fewest that do, 16 rounds,
+/// must all be undisturbed.)
+inline constexpr int kSureRounds = 39;
+/// Of the time budget of a run, finals get this share at most, unless the sweep leaves more.
+inline constexpr double kFinalsShare = 0.25;
 
 /// The results of one contender in the finals: a spec of the space or a baseline.
 struct Finalist {

@@ -15,7 +15,8 @@ std::string text_of(const Estimate& time) {
   return width ? fmt::format("{} +-{:.2g} %", text, *width * 100) : text;
 }
 
-/// Times of the same code in other processes, in the sweep and in the finals, differ by up to so much.
+/// By so much times of other processes and other hours may differ: the finals, too, take in what is so near to the
+/// best.
 constexpr double kBetweenProcesses = 1.15;
 
 /// `1.034 times as long (1.018..1.050): ...`
