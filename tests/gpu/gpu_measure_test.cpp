@@ -38,6 +38,19 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int m,
 )");
   }
 
+  /// Tunes this file and makes a package of its winner, `pack`.
+  void expect_packed(const std::string& file) const {
+    const Result tuned = sandbox_.tune({file, "--tune", "--output", "best"});
+    ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+    const Result packed = sandbox_.tune({"package", "best.yaml", "-o", "pack"});
+    ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
+  }
+  /// That a command in the sandbox, which writes into `log` as well, ends with 0.
+  void expect_done(const std::string& command) const {
+    const std::string all = "cd '" + sandbox_.folder().string() + "' && " + command + " > said 2>&1";
+    EXPECT_EQ(std::system(all.c_str()), 0) << sandbox_.read("log") << sandbox_.read("said");
+  }
+
   /// All measured specs of a run.
   std::vector<Trial> tune(const std::string& keys, const std::vector<std::string>& options = {}, int beta = 0) {
     sandbox_.write("gemm.yaml",
@@ -128,15 +141,8 @@ extern "C" __global__ void copy(const float4* from, float4* to) {
                  "params: {SAME: [0]}, problem: {custom: {sizes: {pieces: 4194304}, reference: {spec: {SAME: 0}},\n"
                  "buffers: [{name: from, type: f32, count: 4*pieces, init: uniform, role: in},\n"
                  "{name: to, type: f32, count: 4*pieces, role: out}]}}}\n");
-  const Result tuned = sandbox_.tune({"copy.yaml", "--tune", "--output", "best"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
-  const Result packed = sandbox_.tune({"package", "best.yaml", "-o", "pack"});
-  ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
-  const int status = std::system(("cd '" + sandbox_.folder().string() +
-                                  "' && { cmake -S pack -B pack/build && cmake --build pack/build; } > log 2>&1 && "
-                                  "pack/build/bench > said 2>&1")
-                                     .c_str());
-  EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
+  expect_packed("copy.yaml");
+  expect_done("{ cmake -S pack -B pack/build && cmake --build pack/build; } > log 2>&1 && pack/build/bench");
 }
 
 TEST_F(GpuMeasure, PyTorchMultipliesWithAPackage) {
@@ -156,10 +162,7 @@ extern "C" __global__ void plain(const float* A, const float* B, float* C, int m
                  "problem: {gemm: {m: 64, n: 64, k: 64, a: f32, b: f32, c: f32, layout: {b: col}}},\n"
                  "launch: {grid: [\"ceil_div(n, TILE)\", \"ceil_div(m, TILE)\"], block: [TILE, TILE],\n"
                  "args: [A, B, C, m, n, k, lda, ldb, ldc]}}\n");
-  const Result tuned = sandbox_.tune({"plain.yaml", "--tune", "--output", "best"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
-  const Result packed = sandbox_.tune({"package", "best.yaml", "-o", "pack"});
-  ASSERT_EQ(packed.code, 0) << packed.err << packed.out;
+  expect_packed("plain.yaml");
   sandbox_.write("use.py", R"(
 import torch, tuned_pack as tuned
 a, b = torch.randn(64, 64, device="cuda"), torch.randn(64, 64, device="cuda")
@@ -183,12 +186,9 @@ a.copy_(torch.randn_like(a))
 graph.replay()
 torch.testing.assert_close(c, a @ b.T, **near)
 )");
-  const int status =
-      std::system(("cd '" + sandbox_.folder().string() +
-                   "' && { cmake -S pack -B pack/build && cmake --build pack/build --target tuned_pack_shared; } > log "
-                   "2>&1 && PYTHONPATH=pack/build/python python3 use.py > said 2>&1")
-                      .c_str());
-  EXPECT_EQ(status, 0) << sandbox_.read("log") << sandbox_.read("said");
+  expect_done(
+      "{ cmake -S pack -B pack/build && cmake --build pack/build --target tuned_pack_shared; } > log 2>&1 && "
+      "PYTHONPATH=pack/build/python python3 use.py");
 }
 
 TEST_F(GpuMeasure, WhyTheFinalsTellNoEnergyIsANote) {
