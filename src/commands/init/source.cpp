@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <utility>
 
 #include "commands/init/declarations.h"
@@ -79,6 +80,7 @@ class SourceReader {
         if (directive[1].is("omp")) read_openmp(directive);
         if (directive[1].is("unroll")) name(directive, 2);
         if (directive[1].is("GCC") && directive.size() >= 3 && directive[2].is("unroll")) name(directive, 3);
+        if (directive[1].is("clang")) read_numbers(directive, {"unroll_count", "interleave_count", "vectorize_width"});
       }
       if (directive[0].is("error") && i > 0 && !asked_for(directives[i - 1]).empty())
         add_macro({asked_for(directives[i - 1])});
@@ -88,14 +90,17 @@ class SourceReader {
     }
   }
 
-  /// What is in the brackets of `num_threads(N)`, `schedule(static, N)` and the like.
   void read_openmp(const Tokens& directive) {
     source_.uses_openmp = true;
+    read_numbers(directive, {"schedule", "num_threads", "collapse", "simdlen", "safelen"});
+  }
+
+  /// What is in the brackets of these clauses: `num_threads(N)`, `schedule(static, N)`.
+  void read_numbers(const Tokens& directive, std::initializer_list<const char*> clauses) {
     for (std::size_t i = 2; i + 1 < directive.size(); ++i) {
+      const auto is_it = [&](const char* clause) { return directive[i].is(clause); };
+      if (std::ranges::none_of(clauses, is_it) || !directive[i + 1].is("(")) continue;
       const bool is_schedule = directive[i].is("schedule");
-      const bool takes_number = is_schedule || directive[i].is("num_threads") || directive[i].is("collapse") ||
-                                directive[i].is("simdlen") || directive[i].is("safelen");
-      if (!takes_number || !directive[i + 1].is("(")) continue;
       const std::size_t end = closing(directive, i + 1);
       std::size_t begin = i + 2;
       while (is_schedule && begin < end && !directive[begin].is(",")) ++begin;

@@ -120,10 +120,14 @@ TEST_F(DraftOfText, FindsParametersThatOnlyPragmasName) {
   const Draft draft = draft_of(write("k.cpp",
                                      "extern \"C\" void k(float* x, long n) {\n#pragma GCC ivdep\n"
                                      "#pragma GCC unroll UNROLL\n  for (long i = 0; i < n; ++i) x[i] *= 2;\n"
-                                     "#pragma unroll MORE\n  for (long i = 0; i < n; ++i) x[i] += 1;\n}\n"));
+                                     "#pragma unroll MORE\n  for (long i = 0; i < n; ++i) x[i] += 1;\n"
+                                     "#pragma clang loop vectorize(enable) unroll_count(COUNT) interleave_count(2)\n"
+                                     "  for (long i = 0; i < n; ++i) x[i] += 2;\n}\n"));
   EXPECT_NE(value(draft, "UNROLL"), "none") << draft.yaml;
   EXPECT_NE(value(draft, "MORE"), "none") << draft.yaml;
+  EXPECT_NE(value(draft, "COUNT"), "none") << draft.yaml;
   EXPECT_EQ(value(draft, "ivdep"), "none") << draft.yaml;
+  EXPECT_EQ(value(draft, "enable"), "none") << draft.yaml;
 }
 
 // Both branches of a condition, its arguments, and what the file that includes another has defined.
