@@ -145,18 +145,22 @@ std::string DraftWriter::argument_text(const KernelArgument& argument) const {
   return type == "i32" ? value : fmt::format("{{{}: {}}}", type, value);
 }
 
-std::string DraftWriter::arguments(const std::string& threads) const {
+bool DraftWriter::is_count_of_threads(const KernelArgument& argument) {
+  return !argument.is_pointer && is_thread_count(argument.name);
+}
+
+std::string DraftWriter::arguments(const Kernel& kernel, const std::string& threads) const {
   std::vector<std::string> texts;
-  for (const KernelArgument& argument : kernel_->arguments)
+  for (const KernelArgument& argument : kernel.arguments)
     if (argument.condition.empty() || !without_conditional_)
-      texts.push_back(!argument.is_pointer && is_thread_count(argument.name) ? threads : argument_text(argument));
+      texts.push_back(is_count_of_threads(argument) ? threads : argument_text(argument));
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
 void DraftWriter::write_launch() {
   if (!request_->for_gpu) {
     line("launch:");
-    write_arguments("  args: " + arguments());
+    write_arguments("  args: " + arguments(*kernel_));
     return;
   }
   line("launch:");
@@ -196,7 +200,7 @@ void DraftWriter::write_one_launch() {
   else
     line("  block: [{}]", quoted(block_));
   write_shared();
-  write_arguments("  args: " + arguments());
+  write_arguments("  args: " + arguments(*kernel_));
   for (const KernelArgument& argument : kernel_->arguments)
     if (is_workspace(argument) && !without_conditional_)
       guessed("  workspace: " + workspace_bytes(), "the bytes that it needs");

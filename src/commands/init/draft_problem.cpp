@@ -88,24 +88,45 @@ bool DraftWriter::uses_parameters(const Kernel& kernel) const {
   return std::ranges::any_of(kernel.body, [&](const Token& token) { return has_macro(token.text); });
 }
 
+std::vector<const Kernel*> DraftWriter::simple_kernels() const {
+  std::vector<const Kernel*> simple;
+  for (const Kernel& each : source_->kernels)
+    if (each.name != kernel_->name && each.has_c_linkage && !uses_parameters(each)) simple.push_back(&each);
+  return simple;
+}
+
 const Kernel* DraftWriter::reference_kernel() const {
-  const auto same = [&](const Kernel& each) {
-    return each.name != kernel_->name && each.has_c_linkage && !uses_parameters(each) &&
-           std::ranges::equal(each.arguments, kernel_->arguments, [](const KernelArgument& a, const KernelArgument& b) {
-             return a.name == b.name && a.is_pointer == b.is_pointer;
-           });
+  const auto takes = [](const Kernel& kernel, const KernelArgument& argument) {
+    return std::ranges::any_of(kernel.arguments, [&](const KernelArgument& each) {
+      return each.name == argument.name && each.is_pointer == argument.is_pointer;
+    });
   };
-  const auto found = std::ranges::find_if(source_->kernels, same);
-  return found == source_->kernels.end() ? nullptr : &*found;
+  for (const Kernel* each : simple_kernels())
+    if (std::ranges::all_of(each->arguments, [&](const auto& argument) { return takes(*kernel_, argument); }) &&
+        std::ranges::all_of(kernel_->arguments, [&](const auto& argument) {
+          return takes(*each, argument) || is_count_of_threads(argument);
+        }))
+      return each;
+  return nullptr;
+}
+
+std::string DraftWriter::wanted_reference() const {
+  std::vector<std::string> names;
+  for (const KernelArgument& argument : kernel_->arguments)
+    if (!is_count_of_threads(argument)) names.push_back(argument.name);
+  std::string text = fmt::format("a simple {} function with the arguments {}",
+                                 request_->for_gpu ? "__global__" : "extern \"C\"", fmt::join(names, ", "));
+  const auto simple = simple_kernels();
+  return simple.empty() ? text : text + fmt::format("; {} has others", simple.front()->name);
 }
 
 void DraftWriter::write_reference() {
   const Kernel* reference = reference_kernel();
   if (reference == nullptr)
     return guessed("    reference: {spec: " + first_values() + "}",
-                   "this spec is right; a simple kernel would be surer");
+                   "this spec is right; surer is " + wanted_reference());
   if (!request_->for_gpu)
-    return guessed(fmt::format("    reference: {{kernel: {}, args: {}}}", reference->name, arguments("1")),
+    return guessed(fmt::format("    reference: {{kernel: {}, args: {}}}", reference->name, arguments(*reference, "1")),
                    "it computes the same");
   const Indexing indexing(*source_, *reference);
   std::vector<std::string> grid, block;
@@ -119,7 +140,7 @@ void DraftWriter::write_reference() {
     grid.push_back(grid_of(dimension, d, block.back()));
   }
   guessed(fmt::format("    reference: {{kernel: {}, grid: [{}], block: [{}], args: {}}}", reference->name, quoted(grid),
-                      fmt::join(block, ", "), arguments()),
+                      fmt::join(block, ", "), arguments(*reference)),
           "it computes the same, and its launch");
 }
 

@@ -52,7 +52,12 @@ class DraftWriter {
   void write_problem();
   /// Whether it is another variant to tune rather than a simple kernel.
   bool uses_parameters(const Kernel& kernel) const;
+  /// Others of the source that have no parameters.
+  std::vector<const Kernel*> simple_kernels() const;
+  /// The first of them that has the kernel's arguments; how many threads there are it need not be told.
   const Kernel* reference_kernel() const;
+  /// What would be taken for one, and that another has not these arguments.
+  std::string wanted_reference() const;
   void write_reference();
 
   // draft_launch.cpp: the launch.
@@ -67,8 +72,9 @@ class DraftWriter {
   std::string grid_of(const Indexing::Dimension& dimension, int d, const std::string& threads) const;
   static std::string quoted(const std::vector<std::string>& expressions);
   std::string argument_text(const KernelArgument& argument) const;
+  static bool is_count_of_threads(const KernelArgument& argument);
   /// `threads`: for the argument that says how many there are.
-  std::string arguments(const std::string& threads = "THREADS") const;
+  std::string arguments(const Kernel& kernel, const std::string& threads = "THREADS") const;
   void write_launch();
   void write_one_launch();
   /// `extern __shared__ float sums[];`

@@ -250,6 +250,27 @@ TEST_F(DraftOfText, TrustsASpecThatTheConstraintsLeave) {
   EXPECT_NE(draft.yaml.find("reference: {spec: {BM: 64, U: 1}}"), std::string::npos) << draft.yaml;
 }
 
+TEST_F(DraftOfText, TakesASimpleFunctionThatNeedNotKnowTheThreadsForTheReference) {
+  const auto draft_with = [&](const std::string& arguments) {
+    return draft_of(write("k.cpp",
+                          "extern \"C\" void soft(const float* x, float* y, int n, int threads) {\n"
+                          "  for (int i = 0; i < n; ++i) y[i] = LANES * x[i];\n}\n"
+                          "extern \"C\" void soft_ref(" +
+                              arguments + ") {\n  for (int i = 0; i < n; ++i) y[i] = x[i];\n}\n"))
+        .yaml;
+  };
+  const std::string all = draft_with("const float* x, float* y, int n, int threads"),
+                    without_threads = draft_with("float* y, const float* x, int n"),
+                    others = draft_with("const float* x, float* y, int n, int stride");
+  EXPECT_NE(all.find("reference: {kernel: soft_ref, args: [x, y, n, 1]}"), std::string::npos) << all;
+  EXPECT_NE(without_threads.find("reference: {kernel: soft_ref, args: [y, x, n]}"), std::string::npos)
+      << without_threads;
+  EXPECT_NE(others.find("this spec is right; surer is a simple extern \"C\" function with the arguments x, y, n; "
+                        "soft_ref has others\n"),
+            std::string::npos)
+      << others;
+}
+
 TEST_F(DraftOfText, RefusesArgumentsThatNoTuningFileGives) {
   const auto refusal = [&](const std::string& arguments) -> std::string {
     try {
