@@ -1,4 +1,8 @@
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <map>
+#include <utility>
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
@@ -118,10 +122,25 @@ bool same_record(const fs::path& before, const fs::path& now) {
          platform::read_file(before) == platform::read_file(now);
 }
 
-ExitCode diff(const DiffOptions& options) {
+/// Throws Error(bad_input) for a file that would be lost: an input, or what another option writes.
+void check_outputs(const DiffOptions& options) {
   const fs::path inputs[] = {options.before, options.now};
-  for (const auto& output : {options.markdown, options.junit, options.json})
-    if (output) must_not_be_input(*output, inputs);
+  std::map<fs::path, const char*> written;
+  for (const auto& [option, output] : {std::pair("--markdown", options.markdown), std::pair("--junit", options.junit),
+                                       std::pair("--json", options.json)}) {
+    if (!output) continue;
+    must_not_be_input(*output, inputs);
+    std::error_code ignored;  // whoever writes it says why it cannot be
+    const auto [other, is_first] =
+        written.emplace(fs::weakly_canonical(fs::absolute(*output, ignored), ignored), option);
+    if (!is_first)
+      throw Error(ExitCode::bad_input, fmt::format("{} and {} both write {}; give each a file of its own",
+                                                   other->second, option, output->string()));
+  }
+}
+
+ExitCode diff(const DiffOptions& options) {
+  check_outputs(options);
   results::ComparisonRules rules;
   rules.threshold = options.threshold.value_or(rules.threshold);
   rules.any_device = options.any_device;

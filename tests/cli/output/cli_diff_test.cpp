@@ -368,6 +368,8 @@ TEST_F(Diff, WrongInputIsNamed) {
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 2, {"--json", "good.jsonl"}).err,
                   "good.jsonl: the output is also an input"));
   EXPECT_TRUE(has(diff_files("good", "good", 2, {"--json", "good.jsonl"}).err, "the output is also an input"));
+  EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 2, {"--json", "out", "--junit", "./out"}).err,
+                  "--junit and --json both write out; give each a file of its own"));
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 2, {"--threshold", "fast"}).err, "'fast' is no share"));
   EXPECT_TRUE(has(diff_files("good.jsonl", "good.jsonl", 4, {"--json", "good.jsonl/x"}).err, "good.jsonl/x"));
 }
