@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <ranges>
 
@@ -10,6 +12,7 @@
 #include "config/yaml/fields.h"
 #include "model/backend.h"
 #include "model/values/error.h"
+#include "model/values/names.h"
 #include "platform/store/sources.h"
 
 namespace tune::commands {
@@ -25,41 +28,51 @@ struct Definition {
 class SourceCheck {
  public:
   explicit SourceCheck(const Plan& plan) : plan_(&plan) {
-    for (const auto& [path, text] : platform::read_sources(plan.file, {}).texts) texts_.push_back(read_tokens(text));
+    const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, plan.file);
+    const platform::Sources sources = platform::read_sources(plan.file, search);
+    for (const auto& [path, text] : sources.texts) texts_.push_back(read_tokens(text));
+    reads_more_ = !sources.macro_include.empty() || !search.named.empty();
+    for (const SourceText& text : texts_) find_definitions(text);
   }
 
   void check(const Launch& launch, const char* key) {
     if (!is_identifier(launch.kernel)) return;  // an instance of a template, or in a namespace
-    const std::vector<Definition> found = definitions_of(launch.kernel);
-    if (found.size() == 1)
-      check_arguments(launch, found.front(), key);
-    else if (found.empty() && is_absent(launch.kernel))
-      complain(fmt::format("there is no function '{}' in {}, which {} names", launch.kernel,
-                           plan_->file.filename().string(), key));
+    const auto [first, last] = definitions_.equal_range(launch.kernel);
+    if (std::distance(first, last) == 1)
+      check_arguments(launch, first->second, key);
+    else if (first == last && is_absent(launch.kernel))
+      complain(fmt::format("there is no function '{}' in {}, which {} names{}", launch.kernel,
+                           plan_->file.filename().string(), key, did_you_mean(launch.kernel, functions())));
   }
 
   std::vector<std::string> take() { return std::move(complaints_); }
 
  private:
-  std::vector<Definition> definitions_of(const std::string& name) const {
-    std::vector<Definition> found;
-    for (const SourceText& text : texts_)
-      for (std::size_t i = 0; i + 1 < text.code.size(); ++i) {
-        if (!text.code[i].is(name) || !text.code[i + 1].is("(")) continue;
-        const std::size_t close = closing(text.code, i + 1);
-        if (close + 1 < text.code.size() && text.code[close + 1].is("{")) found.push_back({&text, i + 1, close});
-      }
-    return found;
+  void find_definitions(const SourceText& text) {
+    for (std::size_t i = 0; i + 1 < text.code.size(); ++i) {
+      if (!text.code[i].is_word() || !text.code[i + 1].is("(")) continue;
+      const std::size_t close = closing(text.code, i + 1);
+      if (close + 1 < text.code.size() && text.code[close + 1].is("{"))
+        definitions_.emplace(text.code[i].text, Definition{&text, i + 1, close});
+    }
   }
 
-  /// Not where another header may have it, or a macro may make it.
+  std::vector<std::string> functions() const {
+    std::vector<std::string> names;
+    for (const auto& [name, definition] : definitions_) names.push_back(name);
+    return names;
+  }
+
+  /// Not where another file or the compiler's flags may have it, or a macro may make it.
   bool is_absent(const std::string& name) const {
-    const auto names_it = [&](const Token& token) { return token.is(name); };
-    const auto may_make_it = [&](const Tokens& directive) {
-      return std::ranges::any_of(directive, [&](const Token& token) { return token.is(name) || token.is("##"); }) ||
-             (directive.size() > 1 && directive[0].is("include") && directive[1].is_word());
+    const auto has_it = [&](const std::string& text) { return text.find(name) != std::string::npos; };
+    const auto names_it = [&](const Token& token) {
+      return token.kind == Token::Kind::text ? has_it(token.text) : token.is(name);
     };
-    return plan_->build.include.empty() && plan_->build.flags.empty() &&
+    const auto may_make_it = [&](const Tokens& directive) {
+      return std::ranges::any_of(directive, [&](const Token& token) { return names_it(token) || token.is("##"); });
+    };
+    return !reads_more_ && std::ranges::none_of(plan_->build.flags, has_it) &&
            std::ranges::none_of(texts_, [&](const SourceText& text) {
              return std::ranges::any_of(text.code, names_it) || std::ranges::any_of(text.directives, may_make_it);
            });
@@ -104,6 +117,8 @@ class SourceCheck {
 
   const Plan* plan_;
   std::vector<SourceText> texts_;
+  std::multimap<std::string, Definition> definitions_;  ///< by the names of functions
+  bool reads_more_ = false;                             ///< the compiler has what is not among these
   std::vector<std::string> complaints_;
 };
 

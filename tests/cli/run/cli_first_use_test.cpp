@@ -121,13 +121,13 @@ TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
 TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
   const std::string body = " {\n  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n";
   sandbox_.write("k.cpp", "extern \"C\" void twice(const float* x, float* y, int n, int step)" + body);
-  const auto said = [&](const std::string& args, const std::string& reference) {
+  const auto said = [&](const std::string& args, const std::string& reference, const std::string& more = "") {
     sandbox_.write(
         "k.yaml",
         "name: k\nfile: k.cpp\nkernel: twice\nproblem:\n  custom:\n    sizes: {n: 8}\n    buffers:\n"
         "      - {name: x, type: f32, count: n, role: in}\n      - {name: y, type: f32, count: n, role: out}\n"
         "    reference: {kernel: " +
-            reference + ", args: [x, y, n, 1]}\nparams: {A: 1}\nlaunch: {args: " + args + "}\n");
+            reference + ", args: [x, y, n, 1]}\nparams: {A: 1}\nlaunch: {args: " + args + "}\n" + more);
     const Result result = tune({"k.yaml", "--dry-run"});
     EXPECT_EQ(result.code, 0) << result.err;
     return result.err;
@@ -137,6 +137,11 @@ TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
       has(said("[x, y, n]", "twice"), "warning: k.yaml: launch: args has 3, and 'twice' takes 4: x, y, n, step\n"));
   EXPECT_TRUE(has(said("[x, y, n, 1]", "once"),
                   "warning: k.yaml: there is no function 'once' in k.cpp, which reference names\n"));
+  const std::string flags = "build: {flags: [-O2, -DB=1]}\n";
+  EXPECT_TRUE(has(said("[x, y, n, 1]", "twise", flags),
+                  "warning: k.yaml: there is no function 'twise' in k.cpp, which reference names, did you mean "
+                  "'twice'?\n"));
+  EXPECT_FALSE(has(said("[x, y, n, 1]", "once", "build: {flags: [-Dtwice=once]}\n"), "warning"));
   // What only a compiler can tell is not complained of.
   for (const char* source :
        {"extern \"C\" void twice(const float* x, float* y,\n#if A == 2\nint before,\n#endif\nint n, int step)",
