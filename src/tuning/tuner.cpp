@@ -37,9 +37,9 @@ void Tuner::sweep(search::Strategy& strategy) {
   while (more || out > 0) {
     while (more && systematic_failure_.empty() && runner_->free_slots() > 0 && out < rules_.most_out) {
       more = may_start(asked);
-      auto spec = more ? strategy.ask() : std::nullopt;
+      auto spec = more && has_time_for(out + 1) ? strategy.ask() : std::nullopt;
       if (!spec) {
-        more = more && out > 0;  // there may be one once another trial is told
+        more = more && out > 0;  // there may be one, or time for it, once another trial is told
         break;
       }
       runner_->start(*spec);
@@ -53,6 +53,7 @@ void Tuner::sweep(search::Strategy& strategy) {
     observer_->finished(trial);
     strategy.tell(trial);
     learn(trial);
+    if (!trial.recorded) ++tried_;
     trials_.push_back(std::move(trial));
   }
 }
@@ -63,6 +64,14 @@ bool Tuner::may_start(std::int64_t asked) const {
 
 bool Tuner::in_time() const {
   return !rules_.time_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.time_budget;
+}
+
+// Whether so many would end in time if they took as long as those before. Two are tried in any case: one is no choice,
+// and the first may have waited for what all need.
+bool Tuner::has_time_for(std::int64_t specs) const {
+  if (!rules_.time_budget || tried_ == 0 || tried_ + specs <= 2) return true;
+  const double passed = std::chrono::duration<double>(now_() - started_).count();
+  return passed + passed / static_cast<double>(tried_) * static_cast<double>(specs) < *rules_.time_budget;
 }
 
 std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {

@@ -20,7 +20,7 @@ namespace tune::tuning {
 /// When the sweep ends, and how many specs may be in flight.
 struct TunerRules {
   std::optional<std::int64_t> max_evals;
-  std::optional<double> time_budget;  ///< seconds of the clock after which nothing more is started
+  std::optional<double> time_budget;  ///< seconds of the clock in which all that is started is to end
   std::optional<double> enough;       ///< the sweep ends with a spec of at least this merit
   TimeRule time = {};                 ///< what stands for the launches of a spec
   bool cut_slow = false;              ///< specs far behind the best are timed less
@@ -63,6 +63,7 @@ class Tuner {
   bool note_best(const Trial& trial);
   bool in_time() const;
   bool may_start(std::int64_t asked) const;
+  bool has_time_for(std::int64_t specs) const;
   std::string figure_of(const Trial& best) const;
   void tell_best(const Trial& best);
   bool fails_alike(const Trial& trial);
@@ -82,6 +83,7 @@ class Tuner {
   };
   std::optional<FirstTime> first_time_;
   std::vector<Trial> trials_;
+  std::int64_t tried_ = 0;            ///< of those, the ones that were not recorded
   report::Progress::Time started_{};  ///< the sweep
   std::optional<double> best_merit_;
   bool enough_ = false;

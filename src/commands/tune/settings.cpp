@@ -8,6 +8,7 @@
 
 #include "commands/installation.h"
 #include "config/reader/device_file.h"
+#include "model/program.h"
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
@@ -180,8 +181,11 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !target.job.in_full;
   rules.jobs = options.measure.jobs;
-  if (!search.spec && tuning::wants_search(search, grid->specs.size()))
-    rules.most_out = kSearchedPerDevice * std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  const auto all_devices = std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  if (rules.time_budget && !is_built(target.plan()))
+    rules.most_out = all_devices;  // others would wait for the device, and the sweep for them
+  else if (!search.spec && tuning::wants_search(search, grid->specs.size()))
+    rules.most_out = kSearchedPerDevice * all_devices;
   return rules;
 }
 

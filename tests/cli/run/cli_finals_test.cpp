@@ -195,6 +195,15 @@ TEST_F(FinalsOfTune, ATimeBudgetHoldsForThemToo) {
   EXPECT_LE(runs_of("1") + runs_of("2"), 6) << result.out;
 }
 
+TEST_F(FinalsOfTune, TheSweepBeginsNothingThatWouldEndInTheirShareOfATimeBudget) {
+  write_program("{T: [1, 2, 3, 4, 5, 6]}", "sleep 1\nsay $T");
+  const Result result = tune({"--time-budget", "4"});
+  int tried = 0;
+  for (const char* file : {"runs-1", "runs-2", "runs-3", "runs-4", "runs-5", "runs-6"})
+    tried += std::filesystem::exists(sandbox_.folder() / file) ? 1 : 0;
+  EXPECT_LE(tried, 2) << result.out;
+}
+
 TEST_F(FinalsOfTune, WhatTheyCannotTellApartIsNoTieButSaid) {
   write_program("{T: [1, 2]}", "say 1.$((n * (T + 1) * 7919 % 97 + 10))");
   const Result result = tune({"--finals-budget", "30"});

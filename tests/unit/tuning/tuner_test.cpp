@@ -87,6 +87,53 @@ TEST(Tuner, AsksAStrategyAgainOnceItHasBeenToldMore) {
   EXPECT_EQ(strategy.told(), 20);
 }
 
+/// Each spec takes a second, by the clock of the test, after those that came before it.
+class OneASecond : public EagerRunner {
+ public:
+  explicit OneASecond(Clock::time_point& now) : now_(&now) {}
+  std::optional<Trial> wait(Clock::time_point until) override {
+    *now_ += std::chrono::seconds(1);
+    return EagerRunner::wait(until);
+  }
+
+ private:
+  Clock::time_point* now_;
+};
+
+TEST(Tuner, StartsNoSpecThatWouldEndBehindTheTimeBudget) {
+  const Plan plan;
+  const Objective objective(plan);
+  for (const std::int64_t most_out : {1, 3}) {
+    const Clock::time_point start = Clock::now();
+    Clock::time_point now = start;
+    OneASecond runner(now);
+    std::ostringstream screen;
+    report::Progress progress(screen, {}, 20, start);
+    Counting strategy;
+    tuning::TunerRules rules;
+    rules.time_budget = 7.5;
+    rules.most_out = most_out;
+    tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [&now] { return now; }).sweep(strategy);
+    EXPECT_EQ(strategy.told(), 7) << most_out << " at a time";
+  }
+}
+
+TEST(Tuner, TriesTwoSpecsHoweverLongTheFirstTakes) {
+  const Plan plan;
+  const Objective objective(plan);
+  const Clock::time_point start = Clock::now();
+  Clock::time_point now = start;
+  OneASecond runner(now);
+  std::ostringstream screen;
+  report::Progress progress(screen, {}, 20, start);
+  Counting strategy;
+  tuning::TunerRules rules;
+  rules.time_budget = 1.5;
+  rules.most_out = 1;
+  tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [&now] { return now; }).sweep(strategy);
+  EXPECT_EQ(strategy.told(), 2);
+}
+
 /// A tuner that has swept Counting's 20 specs, at a time that the test decides.
 class Repeated : public testing::Test, public exec::RunObserver {
  protected:
