@@ -137,6 +137,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
   return lines;
 }
 
+std::string interval_text(const Interval& interval) {
+  return is_vague_ratio(interval) ? "not known" : fmt::format("{:.3f}..{:.3f}", interval.low, interval.high);
+}
+
 std::string four_digits(double value) {
   if (!std::isfinite(value)) return "-";
   const std::string rounded = fmt::format("{:.3e}", value);

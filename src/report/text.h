@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/space.h"
+#include "model/statistics/stats.h"
 
 namespace tune::report {
 
@@ -23,6 +24,8 @@ std::string cut_to(std::string_view text, std::size_t columns);
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 /// A number with four significant digits: `0.9844`, `17.40`, `17450`, `1.745e+12`; `-` if it is not finite.
 std::string four_digits(double value);
+/// Where a ratio lies: `0.994..1.004`, or `not known`.
+std::string interval_text(const Interval& interval);
 /// The parameters that do not have one value in the whole grid, in the order of the tuning file: a spec is called after
 /// its values of these.
 std::vector<std::string> varying_parameters(const Space& space);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kWide = 0.02;
 constexpr double kShortRun = 0.005;
-constexpr double kVeryMuch = 9;    // a loss that says only that little is known
+constexpr double kVeryMuch = 0.5;  // a loss that says only that little is known
 constexpr double kStolen = 0.005;  // of the cores, from which on the host is named as a cause
 constexpr std::size_t kNamed = 4;
 constexpr double kLeastAdvised = 10;   // seconds of finals that are worth advice
@@ -31,9 +31,6 @@ std::string times_text(double ratio) {
   if (ratio < 1) return fmt::format("{:.3g}", ratio);
   return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
 }
-
-/// Whether a share of the time would not tell how precisely it is known.
-bool is_vague(const Estimate& time) { return time.interval && time.interval->high > 3 * time.interval->low; }
 
 std::string throttle_text(double flags) {
   const auto bits = static_cast<int>(flags);
@@ -113,8 +110,7 @@ class WinnerVerdict {
     if (!loss_)
       return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                          winner_->finals_result ? winner_->finals_result->rounds : 0);
-    if (*loss_ >= kVeryMuch) return "disturbances hide how fast the others are";
-    if (*loss_ >= 1) return fmt::format("others may be up to {:.2g} times as fast", 1 + *loss_);
+    if (*loss_ > kVeryMuch) return "how fast the others are is not known";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
     if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
       return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
@@ -174,10 +170,10 @@ class WinnerVerdict {
   std::string winner_text() const {
     const auto milliseconds = [](double seconds) { return report::four_digits(seconds * 1e3); };
     std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), milliseconds(seconds_));
-    if (const Estimate time = winner_->time(); is_vague(time))
-      text += fmt::format(" ({}..{})", milliseconds(time.interval->low), milliseconds(time.interval->high));
-    else if (width_)
+    if (width_)
       text += " +-" + percent(*width_);
+    else if (winner_->time().interval)
+      text += " (how precisely is not known)";
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
@@ -190,23 +186,29 @@ class WinnerVerdict {
   std::string compared_text(const Verdict& verdict) const {
     const ComparedSpec& row = *verdict.compared;
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
-    const std::string ratio = fmt::format("new/{} = {:.3f}", row.paired ? "old" : "recorded", *row.ratio);
-    const std::string interval = row.interval ? fmt::format(" ({:.3f}..{:.3f})", row.interval->low, row.interval->high)
-                                              : ", its noise is not known";
+    const std::string name = row.paired ? "new/old" : "new/recorded";
+    const std::string ratio = !row.interval ? fmt::format("{} = {:.3f}, its noise is not known", name, *row.ratio)
+                              : is_vague_ratio(*row.interval) ? name + " is not known"
+                                                              : fmt::format("{} = {:.3f} ({})", name, *row.ratio,
+                                                                            report::interval_text(*row.interval));
     const Answer answer = is_slower(*outcome_->comparison);
-    return fmt::format("{}{}, allowed {:.4g}{}", ratio, interval, 1 + verdict.threshold,
+    return fmt::format("{}, allowed {:.4g}{}", ratio, 1 + verdict.threshold,
                        answer == Answer::yes    ? ": slower"
                        : answer == Answer::open ? ": slower or not is open"
                                                 : "");
   }
 
-  /// Of a baseline's time to the winner's: `1.31`, or `1.31..590` where disturbances hide one of them.
-  std::string ratio_text(const FinalsResult& baseline) const {
-    const Estimate winner = winner_->time(), &other = baseline.time;
-    if ((!is_vague(other) && !is_vague(winner)) || !other.interval || !winner.interval)
-      return times_text(baseline.ratio);
-    return times_text(other.interval->low / winner.interval->high) + ".." +
-           times_text(other.interval->high / winner.interval->low);
+  /// `1.31 times as fast as vendor`, or `1.31..590 times` where disturbances hide one of the times.
+  std::string ratio_text(const RankedBaseline& baseline) const {
+    const std::string name = line_with_escapes(baseline.entrant.name);
+    const std::optional<Interval> winner = winner_->time().interval, other = baseline.finals_result->time.interval;
+    std::string ratio = times_text(baseline.finals_result->ratio);
+    if (winner && other && (is_vague(*winner) || is_vague(*other))) {
+      const Interval interval = {other->low / winner->high, other->high / winner->low};
+      if (is_vague_ratio(interval)) return "how fast it is beside " + name + " is not known";
+      ratio = times_text(interval.low) + ".." + times_text(interval.high);
+    }
+    return fmt::format("{} times as fast as {}", ratio, name);
   }
 
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
@@ -219,9 +221,7 @@ class WinnerVerdict {
     };
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.finals_result && !is_itself(baseline.entrant))
-        texts.push_back(fmt::format("{} times as fast as {}", ratio_text(*baseline.finals_result),
-                                    line_with_escapes(baseline.entrant.name)));
+      if (baseline.finals_result && !is_itself(baseline.entrant)) texts.push_back(ratio_text(baseline));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->finals_result && winner_->finals_result->rounds > 0)
       text += (text.empty() ? "" : "; ") + plural(winner_->finals_result->rounds, "round") + " of finals";
@@ -235,7 +235,7 @@ class WinnerVerdict {
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
       const auto& loss = row->finals_result->loss;
-      texts.push_back(name_of(row->trial->spec) + (loss && *loss < kVeryMuch ? ", at most " + percent(*loss) : ""));
+      texts.push_back(name_of(row->trial->spec) + (loss && *loss <= kVeryMuch ? ", at most " + percent(*loss) : ""));
     }
     if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
     return fmt::format("not told apart: {}", fmt::join(texts, "; "));
@@ -259,7 +259,10 @@ class WinnerVerdict {
 
   std::string noise_text() const {
     std::string text = cause();
-    if (text.empty()) text = !width_ ? "not known" : *width_ > kWide ? "high, and its cause is not known" : "low";
+    if (text.empty())
+      text = !winner_->time().interval           ? "not known"
+             : width_.value_or(INFINITY) > kWide ? "high, and its cause is not known"
+                                                 : "low";
     const auto& [all, left_out] = outcome_->disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");

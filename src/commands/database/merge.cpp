@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/database_update.h"
@@ -37,9 +39,10 @@ ExitCode merge(const MergeOptions& options) {
   for (const std::filesystem::path& input : options.inputs)
     for (std::string& note : add_all(inputs, read_results(input)).notes) notes.push_back(std::move(note));
   for (const auto& [key, result] : inputs.results)
-    if (const double share = relative_width(result.time).value_or(0); share > kUncertain)
-      notes.push_back(line_with_escapes(fmt::format("{} {} is known to +-{:.0f} % only; tune it again",
-                                                    key.group.kernel, database::to_text(key.sizes), 100 * share)));
+    if (const auto share = relative_width(result.time); result.time.interval && share.value_or(INFINITY) > kUncertain)
+      notes.push_back(line_with_escapes(
+          fmt::format("{} {} is {}; tune it again", key.group.kernel, database::to_text(key.sizes),
+                      share ? fmt::format("known to +-{:.0f} % only", 100 * *share) : "hardly known")));
   for (const std::string& alias : options.aliases) inputs.aliases.insert(name_and_value("--alias", alias));
   const DatabaseChange change = add_to_database(options.output, inputs);
   notes.insert(notes.end(), change.notes.begin(), change.notes.end());

@@ -64,7 +64,7 @@ ExitCode judge(const Tuned& tuned, const Spec& spec, const std::string& artifact
   if (comparison) {
     const ComparedSpec& best = comparison->shapes.front().best.front();
     if (best.ratio) row.ratio = fmt::format("{:.3f}", *best.ratio);
-    if (best.interval) row.interval = fmt::format("{:.3f}..{:.3f}", best.interval->low, best.interval->high);
+    if (best.interval) row.interval = report::interval_text(*best.interval);
   }
   const Ranked* own = row_of(tuned, spec);
   const Failure* failure = !was_tried ? nullptr : trial->failure();

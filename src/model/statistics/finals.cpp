@@ -51,7 +51,7 @@ bool finished(const Finalist& finalist) {
 double median_seconds(const Finalist& finalist) { return median(seconds_of(finalist)); }
 
 double relative_width(const Finalist& finalist) {
-  return *relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))});
+  return relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))}).value_or(INFINITY);
 }
 
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {

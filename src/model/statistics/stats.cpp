@@ -98,7 +98,7 @@ std::optional<Interval> known_interval(const Timing& timing) {
 Estimate estimate_of(const Timing& timing) { return {timing.typical(), known_interval(timing)}; }
 
 std::optional<double> relative_width(const Estimate& time) {
-  if (!time.interval) return std::nullopt;
+  if (!time.interval || is_vague(*time.interval)) return std::nullopt;
   return (time.interval->high - time.interval->low) / 2 / time.seconds;
 }
 

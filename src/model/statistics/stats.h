@@ -22,6 +22,10 @@ struct Interval {
   double high = 0;
 };
 Interval median_interval(std::vector<double> values);
+/// Whether it is so wide that it hardly tells how long something takes.
+inline bool is_vague(const Interval& time) { return time.high > 3 * time.low; }
+/// The same of the ratio of two times: nor does it tell which of them is shorter.
+inline bool is_vague_ratio(const Interval& ratio) { return is_vague(ratio) && ratio.low <= 1 && ratio.high >= 1; }
 /// That of the launches; unset where it is not known: one launch tells none, nor do programs and some recordings.
 std::optional<Interval> known_interval(const Timing& timing);
 
@@ -31,7 +35,7 @@ struct Estimate {
   std::optional<Interval> interval = {};
 };
 Estimate estimate_of(const Timing& timing);
-/// Half the interval, over the time.
+/// Half the interval, over the time; unset also where that is vague.
 std::optional<double> relative_width(const Estimate& time);
 
 /// How long a spec takes at least, as far as its launches tell: the low end of the interval, or the only time.

@@ -31,9 +31,7 @@ std::string name_of(const ComparedSpec& row, const ComparedShape& shape) {
 
 std::string time_text(const std::optional<Estimate>& time) { return time ? four_digits(time->seconds * 1e3) : "-"; }
 
-std::string interval_text(const ComparedSpec& row) {
-  return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "-";
-}
+std::string interval_text(const ComparedSpec& row) { return row.interval ? report::interval_text(*row.interval) : "-"; }
 
 /// Why the new result has no time; empty: it has one, or that is not known.
 std::string failure_of(const ComparedSpec& row) {

@@ -26,6 +26,7 @@ std::string verdict(const std::string& file, const Estimate& before, const Estim
     return fmt::format("{}: whether that is more than noise is not known, because the {} was timed once", times,
                        before.interval ? "spec" : "spec of the file");
   const auto [low, high] = ratio_interval(before, now);
+  if (is_vague_ratio({low, high})) return times + ": whether that is more than noise is not known";
   const std::string text = fmt::format("{} ({:.3f}..{:.3f}): the difference is ", times, low, high);
   if (low <= 1 && high >= 1) return text + "within the noise of both";
   if (low > kBetweenProcesses || high < 1 / kBetweenProcesses) return text + "beyond the noise of both";

@@ -114,6 +114,14 @@ Elapsed tuning time: 259.3 (s)
 )");
 }
 
+TEST(Report, HasNoSpreadWhereTheIntervalTellsNothing) {
+  std::vector<Trial> trials = three_trials();
+  std::get<Measurement>(trials[0].outcome).timing.ci_high = 20e-3;
+  Summary summary = summary_of(trials);
+  summary.columns.clear();
+  EXPECT_NE(table_of(summary).find("NUM_STAGES=2  3.376528      7     -\n"), std::string::npos) << table_of(summary);
+}
+
 TEST(Report, HasNoBestIfNothingIsValid) {
   Summary summary = summary_of({});
   summary.notes = {"the journal is run.jsonl"};

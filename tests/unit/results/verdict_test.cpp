@@ -83,13 +83,24 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
 }
 
-TEST_F(VerdictTest, SaysWhereTimesLieThatDisturbancesHide) {
+TEST_F(VerdictTest, SaysThatNothingIsKnownWhereDisturbancesHideIt) {
   summary_.ranking.baselines = {{entrant_of("vendor"), FinalsResult{{0.6, Interval{0.98e-3, 0.8}}, 1, {}, 594}}};
-  EXPECT_EQ(line(1), "  0.979..801 times as fast as vendor; 31 rounds of finals");
+  EXPECT_EQ(line(1), "  how fast it is beside vendor is not known; 31 rounds of finals");
+  summary_.ranking.baselines[0].finals_result->time.interval->low = 1.31e-3;
+  EXPECT_EQ(line(1), "  1.31..801 times as fast as vendor; 31 rounds of finals");
   row(0).finals_result->time.interval = Interval{0.8e-3, 300e-3};
-  EXPECT_TRUE(line(0).starts_with("DECIDED: BM=64 (spec 10), 1.000 ms (0.8000..300.0), at most ")) << line(0);
+  EXPECT_TRUE(line(0).starts_with("DECIDED: BM=64 (spec 10), 1.000 ms (how precisely is not known), at most "))
+      << line(0);
   summary_.ranking.baselines[0].finals_result = FinalsResult{{1.5e-3, Interval{1.5e-3, 1.6e-3}}, 1, {}, 1.5};
-  EXPECT_EQ(line(1), "  0.005..2.00 times as fast as vendor; 31 rounds of finals");
+  EXPECT_EQ(line(1), "  how fast it is beside vendor is not known; 31 rounds of finals");
+  EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
+  set_loss(1, 0.998);
+  EXPECT_EQ(verdict().why, "how fast the others are is not known");
+  EXPECT_EQ(line(2), "  not told apart: BM=128 (spec 11)");
+  compare(1.07, Interval{0.001, 1037}, Change::open);
+  EXPECT_EQ(line(0), "UNDECIDED: new/old is not known, allowed 1.03: slower or not is open");
+  compare(3, Interval{1.5, 6}, Change::slower);
+  EXPECT_EQ(line(0), "FAIL: new/old = 3.000 (1.500..6.000), allowed 1.03: slower");
 }
 
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
