@@ -24,8 +24,10 @@ fs::path with_suffix(const fs::path& path, const std::string& suffix) {
 
 bool same_file(const fs::path& x, const fs::path& y) {
   std::error_code error;
-  const fs::path first = fs::weakly_canonical(x, error);
-  return !error && first == fs::weakly_canonical(y, error);
+  // A file that is not there yet is resolved only where its path says which folder it is in.
+  const auto resolved = [&](const fs::path& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
+  const fs::path first = resolved(x);
+  return !error && !first.empty() && first == resolved(y);
 }
 
 /// `text` as a part of a file's name: other texts get other names, and none leads to another folder.

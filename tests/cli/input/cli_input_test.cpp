@@ -354,8 +354,9 @@ TEST_F(Input, TwoOutputsThatAreTheSameFileAreRefused) {
           "tune: error: the output t/c.jsonl is also another output of this run; choose another --t4 FILE\n");
   refuses({"bench.yaml", "--tune", "--output", "t/c", "--kt-cache", "t/../t/c.yaml"},
           "tune: error: the output t/../t/c.yaml is also another output of this run; choose another --kt-cache FILE\n");
-  refuses({"bench.yaml", "--t4", "x", "--kt-cache", "x"},
-          "tune: error: the output x is also another output of this run; choose another --t4 FILE\n");
+  for (const char* cache : {"x", "./x"})
+    refuses({"bench.yaml", "--t4", "x", "--kt-cache", cache},
+            "tune: error: the output x is also another output of this run; choose another --t4 FILE\n");
 }
 
 TEST_F(Input, AnOutputFolderThatCannotBeWrittenStopsTheRunAtItsStart) {
