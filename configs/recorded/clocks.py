@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints how much nearer to the best specs came in the finals that had run at a lower clock than it in the sweep.
+"""Prints what the order of the sweep is worth in the finals: how much slower the fastest of the best N by the sweep is than
+the winner, and how much nearer to the best those came that had run at a lower clock.
 
-What src/tuning/contenders.cpp says of clocks is of hopper_bf16_shapes_h200.jsonl.gz, hopper_bf16_random_shapes_h200.jsonl.gz,
+What src/tuning/contenders.* says of it is of hopper_bf16_shapes_h200.jsonl.gz, hopper_bf16_random_shapes_h200.jsonl.gz,
 hopper_scaled_h200.jsonl.gz, hopper_bf16_new_shapes_h100.jsonl.gz and hopper_fp8_h200.jsonl.gz.
 """
 import gzip
@@ -10,10 +11,12 @@ import sys
 from statistics import median
 
 LOWER = 0.97  # of the best's clock
+FEWEST = 10  # specs in finals where their number is looked at
 
 
 def runs(path):
-    """(median and clock in the sweep, by spec; times in the finals, by spec) of each run with finals."""
+    """(low end of the interval, median and clock in the sweep, by spec; time in the finals, by spec) of each run with
+    finals."""
     sweep, opened = {}, gzip.open if path.endswith(".gz") else open
     for line in opened(path, "rt"):
         record = json.loads(line)
@@ -21,7 +24,9 @@ def runs(path):
             sweep = {}
         elif record["record"] == "trial" and "measured" in record:
             measured = record["measured"]
-            sweep[record["mesh_idx"]] = measured["timing"]["median"], measured.get("metrics", {}).get("clock_mhz")
+            timing = measured["timing"]
+            clock = measured.get("metrics", {}).get("clock_mhz")
+            sweep[record["mesh_idx"]] = timing["ci_low"], timing["median"], clock
         elif record["record"] == "finals":
             yield sweep, {each["mesh_idx"]: median(time for _, time, *_ in each["rounds"]) for each in record["finalists"]
                           if each["mesh_idx"] in sweep and len(each["rounds"]) >= 3}
@@ -32,15 +37,27 @@ def gains(path):
     for sweep, finals in runs(path):
         if len(finals) < 3:
             continue
-        best = min(finals, key=lambda spec: sweep[spec][0])
+        best = min(finals, key=lambda spec: sweep[spec][1])
         for spec, seconds in finals.items():
-            (own, clock), (least, clock_of_best) = sweep[spec], sweep[best]
+            (_, own, clock), (_, least, clock_of_best) = sweep[spec], sweep[best]
             if clock and clock_of_best:
                 yield clock / clock_of_best, own / least * finals[best] / seconds
 
 
+def losses(path, most):
+    """By how much the fastest of the first `most` specs by the sweep is slower than the fastest of all, of each finals."""
+    for sweep, finals in runs(path):
+        if len(finals) >= FEWEST:
+            order = sorted(finals, key=lambda spec: sweep[spec][0])
+            yield min(finals[spec] for spec in order[:most]) / min(finals.values()) - 1
+
+
 if len(sys.argv) < 2:
     sys.exit("usage: clocks.py JOURNAL...")
+for most in 4, 8, 12, 16:
+    lost = [loss for path in sys.argv[1:] for loss in losses(path, most)]
+    print(f"the best {most} by the sweep, in {len(lost)} finals: slower by {sum(lost) / len(lost):.2%} (mean), "
+          f"{max(lost):.2%} (most)")
 all_gains = [each for path in sys.argv[1:] for each in gains(path)]
 for name, chosen in (("lower", [gain for clock, gain in all_gains if clock < LOWER]),
                      ("about the same", [gain for clock, gain in all_gains if clock >= LOWER])):

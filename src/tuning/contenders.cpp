@@ -124,7 +124,7 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
        choose_finalists(trials, merits, finalists, margin, std::max(kMostFinalists, finalists), same))
     contenders.push_back({{trial->spec}});
   for (const Trial* trial : disturbed_specs(trials, plan, objective, today))
-    if (std::ssize(contenders) < std::max(kMostFinalists, finalists)) contenders.push_back({{trial->spec}});
+    if (std::ssize(contenders) < std::max(kMostWithDisturbed, finalists)) contenders.push_back({{trial->spec}});
   if (contenders.empty() || !today) return contenders;
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
   // Right behind the best: what memory or time do not hold is cut from the end.

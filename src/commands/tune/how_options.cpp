@@ -155,7 +155,7 @@ void bind_finals(cli::Command& command, TuneOptions& options) {
   const char* share = "share below 1, such as 1% or 0.01";
   command
       .whole("--finalists", finals.finalists, 1, "N",
-             "Smallest number of finalists; all specs within 15 % of the best are finalists, up to 24")
+             "Smallest number of finalists; all specs within 15 % of the best are finalists, up to 16")
       .shows_default();
   command.flag(
       "--no-finals", [&finals] { finals.hold = false; }, "Take the best of the sweep; time no baseline");

@@ -227,6 +227,21 @@ TEST_F(ContendersTest, WhatMayBeNearTheBestIsAFinalist) {
       << "the low end of its interval is";
 }
 
+TEST_F(ContendersTest, SixteenTakePartAndOfTheDisturbedEightMore) {
+  TuningFolder folder;
+  const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
+  trials_.clear();
+  for (int i = 1; i <= 40; ++i) {
+    trials_.push_back(timed(i, i <= 20 ? 1 + i * 1e-3 : 2));
+    auto& measurement = std::get<Measurement>(trials_.back().outcome);
+    measurement.clean_seconds = measurement.timing.median;
+  }
+  const auto chosen = [&] { return tuning::choose_specs(trials_, loaded.plan, Objective(loaded.plan), {}, 1); };
+  EXPECT_EQ(chosen().size(), 16u);
+  for (std::size_t i = 20; i < 40; ++i) std::get<Measurement>(trials_[i].outcome).clean_seconds = 1.05;
+  EXPECT_EQ(chosen().size(), 24u);
+}
+
 TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
   TuningFolder folder;
   Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;
