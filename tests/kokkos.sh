@@ -17,14 +17,16 @@ fetch() {
   local options=(-qq -o Dir::Etc::sourcelist="$work/apt/sources.list" -o Dir::Etc::sourceparts=-
     -o Dir::State::lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o APT::Sandbox::User=)
   apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only trilinos &&
-    tar xzf trilinos_*.orig.tar.gz --wildcards --strip-components=2 '*/packages/kokkos/*' && rm -f trilinos_*
+    tar xzf trilinos_*.orig.tar.gz --wildcards --strip-components=2 '*/packages/kokkos/*' && rm -f trilinos_* &&
+    # So that its files can be compiled together, in a quarter of the time.
+    sed -i 's/ Impl::human_memory_size/ Kokkos::Impl::human_memory_size/' kokkos/core/src/impl/Kokkos_Error.cpp
 }
 
 [ -z "$given" ] || ln -sfn "$given" kokkos
 [ -d kokkos ] || fetch || { echo "SKIPPED: the source package trilinos cannot be had here"; exit 77; }
 if [ ! -f installed/lib/cmake/Kokkos/KokkosConfig.cmake ]; then
   cmake -S kokkos -B library -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_CXX_STANDARD=20 \
-    -DCMAKE_CXX_FLAGS=-w \
+    -DCMAKE_CXX_FLAGS=-w $([ -n "$given" ] || echo -DCMAKE_UNITY_BUILD=ON) \
     -DCMAKE_INSTALL_LIBDIR=lib -DKokkos_ENABLE_TUNING=ON -DKokkos_ENABLE_SERIAL=ON -DKokkos_ENABLE_OPENMP=ON \
     -DCMAKE_INSTALL_PREFIX="$work/installed" > configure.log
   ninja -C library install > build.log
