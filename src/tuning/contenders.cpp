@@ -78,12 +78,16 @@ std::vector<exec::Contender> Contenders::all() const {
   return both;
 }
 
-double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials) {
-  const bool is_steady = is_gpu(plan.backend) && plan.measure.state == PowerState::burst && objective.by_time();
-  const bool all_are_long = std::ranges::none_of(trials, [](const Trial& trial) {
+bool are_steady(const Plan& plan, const Objective& objective, std::span<const Trial> trials) {
+  const auto is_short = [](const Trial& trial) {
     return trial.measurement() && trial.measurement()->timing.median < kLongKernel;
-  });
-  return is_steady && all_are_long ? kNarrowMargin : kWideMargin;
+  };
+  return is_gpu(plan.backend) && plan.measure.state == PowerState::burst && objective.by_time() &&
+         std::ranges::none_of(trials, is_short);
+}
+
+double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials) {
+  return are_steady(plan, objective, trials) ? kNarrowMargin : kWideMargin;
 }
 
 std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,

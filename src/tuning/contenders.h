@@ -17,8 +17,10 @@ namespace tune::tuning {
 /// (configs/recorded/clocks.py).
 inline constexpr int kMostFinalists = 16, kMostWithDisturbed = 24;
 
+/// Whether all kernels take 1 ms or more on a GPU that is timed in bursts: launches of one hardly differ.
+bool are_steady(const Plan& plan, const Objective& objective, std::span<const Trial> trials);
 /// All specs within this share of the best are finalists: the times of the sweep and of the finals may differ by that
-/// much. It is 0.05 for kernels of 1 ms and more on a GPU that is timed in bursts, and 0.15 otherwise.
+/// much. It is 0.05 for steady kernels, and 0.15 otherwise.
 double finals_margin(const Plan& plan, const Objective& objective, std::span<const Trial> trials);
 
 /// The contenders of the finals, the most important first.

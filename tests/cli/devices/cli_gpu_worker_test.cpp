@@ -152,8 +152,9 @@ TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
   sandbox_.environment["FAKE_LARGE"] = "yes";
   sandbox_.environment["FAKE_LAUNCHES"] = (sandbox_.folder() / "launches").string();
   sandbox_.write("shapes.yaml", "- {M: 16, N: 24, K: 16}\n");  // whose finals are held in one process and state
-  // Launches: of each spec before its first turn, where the device may be awake already; of a turn.
-  constexpr int kSpecs = 8, kLeastChecked = 2, kChecked = 3, kTimed = 3;
+  // Launches: of each spec before its first turn, where the device may be awake already; of a turn of kernels that take
+  // 1 ms.
+  constexpr int kSpecs = 8, kLeastChecked = 2, kChecked = 3, kTimed = 1;
   const Result result = tune("gemm", "[1, 2, 3, 4, 5, 6, 7, 8]",
                              {"--tune", "--finalists", "8", "--shapes", "shapes.yaml", "--finals-budget", "10s"});
   if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
