@@ -334,13 +334,16 @@ TEST_F(Package, IsMadeOfASourceThatWasBuiltElsewhere) {
   EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "tuned::my_rows::run({m, n, k}, stream, {A, B, C})"));
 }
 
-// C is zeroed before the kernel adds to it, and a caller's memory between its rows is nobody's.
+// C is zeroed before the kernel adds to it, and a caller's memory between its rows is nobody's. The kernel is right
+// only where one thread at a time is in it.
 TEST_F(Package, TestsWhatLiesBetweenTheRowsOfC) {
   sandbox_.write(
       "k.cpp",
+      "#include <atomic>\nstatic std::atomic<int> inside;\n"
       "extern \"C\" void gemm(const float* A, const float* B, float* C, int m, int n, int k, int lda, int ldb, int "
-      "ldc) {\n  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j)\n      for (int p = 0; p < k; ++p) "
-      "C[i * ldc + j] += A[i * lda + p] * B[p * ldb + j];\n}\n");
+      "ldc) {\n  if (inside++ > 0) C[0] += 1000;\n  for (volatile int spin = 0; spin < 100000;) spin = spin + 1;\n"
+      "  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j)\n      for (int p = 0; p < k; ++p) "
+      "C[i * ldc + j] += A[i * lda + p] * B[p * ldb + j];\n  --inside;\n}\n");
   sandbox_.write(
       "k.yaml",
       "name: sums\nfile: k.cpp\nkernel: gemm\nbackend: cpu\nproblem: {gemm: {m: 4, n: 16, k: 16}}\nparams: {$X: 1}\n"
