@@ -529,6 +529,13 @@ TEST_F(SamplerTest, ASlowFirstLaunchMakesThreeDecide) {
   EXPECT_FALSE(timing.stopped_early);
 }
 
+TEST_F(SamplerTest, ASlowSpecIsTimedNoLongerThanOthers) {
+  rules_.max_seconds = 0.15;
+  const Timing timing = run(0.1, 0.16, [](int) { return 0.17; });
+  EXPECT_EQ(timing.count, 1);
+  EXPECT_TRUE(timing.stopped_early);
+}
+
 TEST_F(SamplerTest, OfThreeSlowLaunchesTheFastestDecides) {
   // Another process took the cores during two of them.
   const Timing timing = run(0.1, 0.16, [](int launch) { return launch == 1 ? 0.17 : 0.1; });

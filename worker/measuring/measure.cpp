@@ -67,7 +67,8 @@ bool Sampler::is_hopeless(double first) {
   }
   if (first_.launches > 1 && slower_than(rules_.cutoff, first - first_.loading)) return true;
   const std::size_t enough = first_.launches > 1 ? kSlowLaunchesOfGpu : kSlowLaunches;
-  while (times_.size() < enough) times_.push_back(launch());
+  const auto spent = [&] { return std::accumulate(times_.begin(), times_.end(), 0.0); };
+  while (times_.size() < enough && spent() < rules_.max_seconds) times_.push_back(launch());
   return slower_than(rules_.cutoff, *std::min_element(times_.begin(), times_.end()));
 }
 
