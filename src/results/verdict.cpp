@@ -98,10 +98,19 @@ class WinnerVerdict {
     });
   }
 
+  /// One spec tells nothing of the others.
+  bool has_tried_one_in_time() const {
+    return outcome_->limits.time_budget && summary_->trials.size() == 1 && !summary_->specs.empty() &&
+           summary_->specs != "1";
+  }
+
   std::string why_open() const {
     if (outcome_->ended_early) return "the run ended early";
     if (!summary_->objectives.empty())
       return "of several objectives none decides; the specs marked pareto are the choice";
+    if (has_tried_one_in_time())
+      return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *outcome_->limits.time_budget,
+                         summary_->specs);
     if (!has_rivals()) return "";
     if (!by_time_) return "finals compare times, which the objective does not follow from";
     if (outcome_->finals_interrupted) return "the finals were interrupted";
@@ -295,6 +304,9 @@ class WinnerVerdict {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
       return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";
     }
+    if (has_tried_one_in_time())
+      return same_command("a longer --time-budget") +
+             fmt::format(" tries others; this spec took {:.3g} s", summary_->trials.front().seconds);
     if (!outcome_->finals && outcome_->limits.needed > 0) return longer_finals();
     if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
     if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)

@@ -125,6 +125,21 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
 
+TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
+  summary_.trials = std::span(trials_).first(1);
+  summary_.ranking.rows.resize(1);
+  outcome_.finals.reset();
+  summary_.specs = "30";
+  EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
+  outcome_.limits = {{}, 10, 30, 0};
+  EXPECT_EQ(verdict().decision, Decision::undecided);
+  EXPECT_EQ(verdict().why, "--time-budget 10s was too short for another of 30 specs");
+  EXPECT_EQ(verdict().lines.back(),
+            "  next: the same command with a longer --time-budget tries others; this spec took 0 s");
+  summary_.specs = "1";
+  EXPECT_EQ(verdict().decision, Decision::decided) << "there are no others";
+}
+
 TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   summary_.ranking.loss.reset();
   outcome_.finals->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
