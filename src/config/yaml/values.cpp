@@ -78,7 +78,11 @@ class ValueReader {
     if (items.empty()) return complain(node, "has no values; give at least one");
     std::vector<Value> values;
     for (const Node* item : items) {
-      if (auto value = read_one(*item)) values.push_back(std::move(*value));
+      if (node.is_list() && item->kind == Node::Kind::null)
+        complain(*item,
+                 fmt::format("has an empty value; the empty text is written \"\", in a shell '{}:[\"\",b]'", name_));
+      else if (auto value = read_one(*item))
+        values.push_back(std::move(*value));
     }
     if (values.size() != items.size()) return {};
     return values;

@@ -153,6 +153,8 @@ TEST_F(BadInput, AnEmptySpaceIsRefused) {
   EXPECT_EQ(of_params("[{metadata: 1}]"), expected);
   EXPECT_EQ(of_params("{BM: []}"), "gemm.yaml:3: parameter 'BM' has no values; give at least one");
   EXPECT_EQ(of_params("{BM: }"), "gemm.yaml:3: parameter 'BM' has no value; give one or remove the key");
+  EXPECT_EQ(of_params("{BM: [,-e]}"),
+            "gemm.yaml:3: parameter 'BM' has an empty value; the empty text is written \"\", in a shell 'BM:[\"\",b]'");
   EXPECT_EQ(of_params("5"), "gemm.yaml:3: params must be a mapping or a list of mappings, not '5'");
 }
 
