@@ -68,9 +68,12 @@ void DraftWriter::write_problem() {
   for (const KernelArgument* buffer : buffers_) {
     const Elements elements = elements_of_buffer(*buffer);
     const std::string count = count_of(*buffer), role = role_of(*buffer, indexing_);
+    std::string guess = "the count";
+    if (elements.is_guess) guess += fmt::format(", and the type of {}", buffer->type);
+    if (role == "inout") guess += ", and that it is also read: else it is out";
     guessed(
         fmt::format("      - {{name: {}, type: {}, count: {}, role: {}}}", buffer->name, elements.type, count, role),
-        elements.is_guess ? fmt::format("the count, and the type of {}", buffer->type) : "the count");
+        guess);
     const auto same = std::ranges::find_if(bytes, [&](const auto& each) { return each.second == count; });
     const int moved = kBytes.at(elements.type) * (role == "inout" ? 2 : 1);
     if (same == bytes.end())
