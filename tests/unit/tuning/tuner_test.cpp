@@ -100,25 +100,8 @@ class OneASecond : public EagerRunner {
   Clock::time_point* now_;
 };
 
-TEST(Tuner, StartsNoSpecThatWouldEndBehindTheTimeBudget) {
-  const Plan plan;
-  const Objective objective(plan);
-  for (const std::int64_t most_out : {1, 3}) {
-    const Clock::time_point start = Clock::now();
-    Clock::time_point now = start;
-    OneASecond runner(now);
-    std::ostringstream screen;
-    report::Progress progress(screen, {}, 20, start);
-    Counting strategy;
-    tuning::TunerRules rules;
-    rules.time_budget = 7.5;
-    rules.most_out = most_out;
-    tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [&now] { return now; }).sweep(strategy);
-    EXPECT_EQ(strategy.told(), 7) << most_out << " at a time";
-  }
-}
-
-TEST(Tuner, TriesTwoSpecsHoweverLongTheFirstTakes) {
+/// How many such specs are tried in a time budget, with up to so many in flight.
+std::int64_t tried_in(double time_budget, std::int64_t most_out) {
   const Plan plan;
   const Objective objective(plan);
   const Clock::time_point start = Clock::now();
@@ -128,11 +111,18 @@ TEST(Tuner, TriesTwoSpecsHoweverLongTheFirstTakes) {
   report::Progress progress(screen, {}, 20, start);
   Counting strategy;
   tuning::TunerRules rules;
-  rules.time_budget = 1.5;
-  rules.most_out = 1;
+  rules.time_budget = time_budget;
+  rules.most_out = most_out;
   tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [&now] { return now; }).sweep(strategy);
-  EXPECT_EQ(strategy.told(), 2);
+  return strategy.told();
 }
+
+TEST(Tuner, StartsNoSpecThatWouldEndBehindTheTimeBudget) {
+  EXPECT_EQ(tried_in(7.5, 1), 7);
+  EXPECT_EQ(tried_in(7.5, 3), 7);
+}
+
+TEST(Tuner, TriesTwoSpecsHoweverLongTheFirstTakes) { EXPECT_EQ(tried_in(1.5, 1), 2); }
 
 /// A tuner that has swept Counting's 20 specs, at a time that the test decides.
 class Repeated : public testing::Test, public exec::RunObserver {
