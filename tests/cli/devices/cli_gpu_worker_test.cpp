@@ -159,12 +159,18 @@ TEST_F(GpuWorker, ADeviceThatVerifiesTheLastTurnIsAwakeForTheNext) {
                              {"--tune", "--finalists", "8", "--shapes", "shapes.yaml", "--finals-budget", "10s"});
   if (has(result.err, "no run-time compiler")) GTEST_SKIP() << result.err;
   ASSERT_EQ(result.code, 0) << result.err << result.out;
-  int turns = 0;
+  int turns = 0, most = 0;
   const std::string journal = sandbox_.read("of_gemm.jsonl"), key = "\"launches\":";
   const std::string finals = journal.substr(journal.find("\"finalists\""));
   const std::string line = finals.substr(0, finals.find('\n'));
-  for (auto at = line.find(key); at != std::string::npos; at = line.find(key, at + 1))
-    turns += std::atoi(line.c_str() + at + key.size()) / kTimed;
+  for (auto at = line.find(key); at != std::string::npos; at = line.find(key, at + 1)) {
+    const int launches = std::atoi(line.c_str() + at + key.size());
+    most = std::max(most, launches);
+    turns += launches / kTimed;
+  }
+  const std::size_t rounds = result.out.find(" rounds of finals");
+  ASSERT_NE(rounds, std::string::npos) << result.out;
+  EXPECT_EQ(most, kTimed * std::atoi(result.out.c_str() + result.out.rfind(' ', rounds - 1)));
   std::istringstream launches(sandbox_.read("launches"));
   std::map<std::string, int> of_process;
   for (std::string process; std::getline(launches, process);) ++of_process[process];
