@@ -79,7 +79,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=4
 MessageTimeout=5
-KillWait=2
+KillWait=20
 GresTypes=gpu
 NodeName=n1 NodeHostname=${host%%.*} NodeAddr=127.0.0.1 Port=$2 CPUs=2 RealMemory=1000 Gres=gpu:2
 NodeName=n2 NodeHostname=${host%%.*} NodeAddr=127.0.0.1 Port=$3 CPUs=2 RealMemory=1000 Gres=gpu:2

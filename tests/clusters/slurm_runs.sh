@@ -71,10 +71,16 @@ a_job_is_cancelled() {
   say "a job that is cancelled prints the best so far, and leaves nothing running"
 }
 
+# Of the steps of tune.
+nothing_runs_on() {  # NODE
+  ! grep -qzx "SLURMD_NODENAME=$1" $(of_this_test 'tune.*' | sed 's|.*|/proc/&/environ|') /dev/null 2>/dev/null
+}
+
 a_node_is_set_down() {
   allocate
   start_in_slurm down
   scontrol update nodename=n2 state=down reason=test
+  within 60 nothing_runs_on n2 || fail "the agent on a node that is down goes on"
   kill -CONT "$driver"
   expect_success down
   expect 'lost agent n2 ' down.out
