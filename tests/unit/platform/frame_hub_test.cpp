@@ -127,11 +127,13 @@ TEST_F(Listening, WhoConnectsAllTheTimeKeepsNobodyUnheard) {
   const platform::Descriptor peer = connect();
   bool heard = false;
   int opened = 0;
-  const auto end = FrameHub::Clock::now() + 5s;
+  auto end = FrameHub::Clock::now() + 60s;
   while (!heard && FrameHub::Clock::now() < end) {
     const auto event = hub_.wait(end);
-    if (event && std::holds_alternative<FrameHub::Opened>(*event) && ++opened == 1000)
+    if (event && std::holds_alternative<FrameHub::Opened>(*event) && ++opened == 1000) {
       peer.write(*platform::FrameLink::frame("hello"));
+      end = FrameHub::Clock::now() + 5s;
+    }
     heard = event && std::holds_alternative<FrameHub::Arrived>(*event);
   }
   ends = true;
