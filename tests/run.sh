@@ -15,6 +15,13 @@ part "install" demo/setup.sh libgtest-dev python3 procps libamdhip64-dev lld cla
 part "lint" tests/lint.sh
 part "configure" cmake --preset check
 part "build" cmake --build --preset check -j2
-# Some tests wait, so that there are more at a time than cores.
-part "tests" ctest --preset check -j4
+# Some tests wait, so that there are more at a time than cores. What the failed ones printed comes again at the end.
+run_tests() {
+  local status=0
+  ctest --preset check -j4 || status=$?
+  [ $status -eq 0 ] || awk '/^[0-9]+\/[0-9]+ Testing: / { text = "" } { text = text $0 "\n" } /^Test Failed/ { printf "%s", text }' \
+    build/check/Testing/Temporary/LastTest.log
+  return $status
+}
+part "tests" run_tests
 echo "all of it: $SECONDS s"
