@@ -168,10 +168,13 @@ bool Tuner::note_best(const Trial& trial) {
 void Tuner::learn(const Trial& trial) {
   const bool best = note_best(trial);
   progress_->tell(trial, best, now_(), best ? figure_of(trial) : "");
-  if (!rules_.keep_going && fails_alike(trial))
+  if (rules_.keep_going || !fails_alike(trial)) return;
+  if (rules_.flaw.empty())
     systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) +
                           " specs all failed alike: " + std::string(to_text(first_failure_.stage)) + ": " +
                           first_failure_.headline();
+  else
+    systematic_failure_ = "this failed, and so will all specs: " + rules_.flaw;
 }
 
 // The time speaks for itself; of another objective a person wants to see the value.
@@ -195,7 +198,8 @@ bool Tuner::fails_alike(const Trial& trial) {
       failure != nullptr && failure->stage == first_failure_.stage && failure->kind == first_failure_.kind;
   failures_in_a_row_ = alike ? failures_in_a_row_ + 1 : -1;
   // What an earlier run recorded counts, but stops nothing: a run that all is known of says what it found.
-  return !trial.recorded && failures_in_a_row_ >= std::max(20, 2 * rules_.jobs);
+  const int most = rules_.flaw.empty() ? std::max(20, 2 * rules_.jobs) : 1;
+  return !trial.recorded && failures_in_a_row_ >= most;
 }
 
 }  // namespace tune::tuning

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "commands/installation.h"
+#include "commands/tune/source_check.h"
 #include "config/reader/device_file.h"
 #include "model/program.h"
 #include "platform/process/process.h"
@@ -180,6 +181,8 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !target.job.in_full;
+  if (const std::vector<std::string> misfits = misfits_of_source(target.plan()); !misfits.empty())
+    rules.flaw = misfits[0];
   rules.jobs = options.measure.jobs;
   const auto all_devices = std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
   if (rules.time_budget && !is_built(target.plan()))

@@ -51,7 +51,7 @@ const std::vector<std::pair<std::string, std::string>> kSpecs = {
 class Protocol : public testing::Test {
  protected:
   void SetUp() override {
-    sandbox_.write("gemm.cpp", "BEHAVIOUR");
+    sandbox_.write("gemm.cpp", "gemm BEHAVIOUR");
     std::string names;
     for (const auto& [behaviour, outcome] : kSpecs) names += behaviour + ", ";
     sandbox_.write("gemm.yaml",

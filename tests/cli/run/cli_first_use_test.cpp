@@ -118,6 +118,19 @@ TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
   EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--output", "well"}).out, "each of them"));
 }
 
+TEST_F(FirstUse, OneFailureEndsARunWhoseSourceLacksTheKernel) {
+  sandbox_.write_gemm();
+  std::string source = sandbox_.read("gemm.cpp");
+  sandbox_.write("gemm.cpp", source.replace(source.find("gemm("), 4, "gem"));
+  const Result result = tune({"gemm.yaml", "--tune", "--param", "BM:{range: [1, 9]}", "--jobs", "1"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "failed: 1\n"));
+  EXPECT_TRUE(has(result.out,
+                  "note: this failed, and so will all specs: gemm.yaml: there is no function 'gemm' in "
+                  "gemm.cpp, which launch names, did you mean 'gem'?\n"))
+      << result.out;
+}
+
 TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
   const std::string body = " {\n  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n";
   sandbox_.write("k.cpp", "extern \"C\" void twice(const float* x, float* y, int n, int step)" + body);
