@@ -197,6 +197,7 @@ class PackageWriter {
             {"ANY_PADDING", fmt::format("{}", gemm_->any_padding)},
             {"VARIED_SIZES", varied_sizes()},
             {"ACC", std::string(to_text(gemm_->acc))},
+            {"INIT", std::string(to_text(gemm_->init))},
             {"FAST_ACCUM", fmt::format("{}", gemm_->fast_accum)},
             {"ENTRY_OFFSETS", entry_offsets()},
             {"EPILOGUE", std::string(to_text(gemm_->epilogue))},
