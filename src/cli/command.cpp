@@ -19,6 +19,12 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+double needed_duration(const std::string& text) {
+  const std::optional<double> seconds = parse_duration(text);
+  if (!seconds) throw Refused{"'" + text + "' is no time above 0, such as 90s, 10m or 1.5h"};
+  return *seconds;
+}
+
 bool is_path(const OptionText& option) {
   return option.value == "FILE" || option.value == "DIR" || option.value == "PREFIX";
 }
@@ -265,35 +271,26 @@ Option Command::number_between(const char* names, double& number, double low, do
   return option;
 }
 
-Option Command::seconds(const char* names, double& seconds, const char* help, const char* kind) {
+Option Command::seconds(const char* names, double& seconds, const char* help) {
   return seconds_into(
-      names, [&seconds](double read) { seconds = read; }, seconds, help, kind);
+      names, [&seconds](double read) { seconds = read; }, seconds, help);
 }
 
 Option Command::seconds(const char* names, std::chrono::duration<double>& seconds, const char* help) {
   // No longer than the clock can count.
   const auto set = [&seconds](double read) { seconds = std::chrono::duration<double>(std::min(read, 1e9)); };
-  return seconds_into(names, set, seconds.count(), help, "not a positive number");
+  return seconds_into(names, set, seconds.count(), help);
 }
 
-Option Command::seconds_into(const char* names, std::function<void(double)> set, double now, const char* help,
-                             const char* kind) {
-  const Read read = [set = std::move(set), kind](const std::string& text) {
-    double seconds = 0;
-    if (!CLI::detail::lexical_cast(text, seconds) || !(seconds > 0))
-      throw Refused{fmt::format("'{}' is {}", text, kind)};
-    set(seconds);
-  };
+Option Command::seconds_into(const char* names, std::function<void(double)> set, double now, const char* help) {
+  const Read read = [set = std::move(set)](const std::string& text) { set(needed_duration(text)); };
   Option option = add(names, Takes::one, read, "S", help);
   option.default_ = fmt::format("{}", now);
   return option;
 }
 
 Option Command::duration(const char* names, std::optional<double>& seconds, const char* help) {
-  const Read read = [&seconds](const std::string& text) {
-    seconds = parse_duration(text);
-    if (!seconds) throw Refused{"'" + text + "' is no time above 0, such as 90s, 10m or 1.5h"};
-  };
+  const Read read = [&seconds](const std::string& text) { seconds = needed_duration(text); };
   return add(names, Takes::one, read, "TIME", help);
 }
 

@@ -143,10 +143,9 @@ class Command {
   Option whole_between(const char* names, int& number, int low, int high, const char* value, const char* help);
   Option number_between(const char* names, double& number, double low, double high, const char* value,
                         const char* help);
-  /// Seconds above 0, without a unit. `kind` says in an error what the refused text is.
-  Option seconds(const char* names, double& seconds, const char* help, const char* kind = "not a positive number");
+  /// 90s, 10m, 1.5h, or a number, in seconds. The first two show the default.
+  Option seconds(const char* names, double& seconds, const char* help);
   Option seconds(const char* names, std::chrono::duration<double>& seconds, const char* help);
-  /// 90s, 10m, 1.5h, in seconds.
   Option duration(const char* names, std::optional<double>& seconds, const char* help);
   /// 1% or 0.01. `kind` says in an error what the refused text is not.
   Option share(const char* names, std::optional<double>& share, const char* help,
@@ -179,8 +178,7 @@ class Command {
     using type = Number;
     static constexpr bool optional = true;
   };
-  Option seconds_into(const char* names, std::function<void(double)> set, double now, const char* help,
-                      const char* kind);
+  Option seconds_into(const char* names, std::function<void(double)> set, double now, const char* help);
   struct Declared {
     OptionText* text;
     const CLI::Option* parsed;

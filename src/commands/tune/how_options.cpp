@@ -281,8 +281,6 @@ void bind_store(cli::Command& command, StoreOptions& store) {
       .for_agents();
 }
 
-constexpr const char* kNoTime = "no time above 0";
-
 void check_cluster(const TuneOptions& options) {
   const exec::LauncherRules& launcher = options.cluster.launcher;
   if (!options.on_agents()) {
@@ -316,11 +314,10 @@ void bind_cluster(cli::Command& command, TuneOptions& options) {
   };
   command.value("--listen", listen, "HOST[:PORT]",
                 "Address of this machine that agents connect to (default: the one of its name)");
-  command.seconds("--agents-within", cluster.start_seconds, "Seconds in which all agents must connect", kNoTime)
-      .shows_default();
+  command.seconds("--agents-within", cluster.start_seconds, "Seconds in which all agents must connect").shows_default();
   command
       .seconds("--agent-timeout", cluster.silence_seconds,
-               "Seconds of silence after which an agent is lost, and its specs go to others", kNoTime)
+               "Seconds of silence after which an agent is lost, and its specs go to others")
       .shows_default();
   command.check([&options] { check_cluster(options); });
 }

@@ -252,7 +252,7 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
   refuses({"bench.yaml", "-m", "9223372036854775808"},
           "tune: error: -m: '9223372036854775808' is not a whole number above 0; see tune --help\n");
   refuses({"bench.yaml", "--timeout-run", "nan"},
-          "tune: error: --timeout-run: 'nan' is not a positive number; see tune --help\n");
+          "tune: error: --timeout-run: 'nan' is no time above 0, such as 90s, 10m or 1.5h; see tune --help\n");
   refuses({"bench.yaml", "--backend", "rocm"},
           "tune: error: --backend: 'rocm' is none of auto, cuda, hip, cpu, program; see tune --help\n");
   refuses({"--probe", "--backend", "auto"},

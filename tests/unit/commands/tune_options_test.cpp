@@ -134,8 +134,10 @@ TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
   EXPECT_EQ(refusal({"--jobs", "3000000000"}), "--jobs: '3000000000' is larger than 2147483647; see tune --help");
   EXPECT_EQ(refusal({"--jobs", "0"}), "--jobs: '0' is not a whole number above 0; see tune --help");
   EXPECT_EQ(refusal({"--exit-undecided", "126"}), "--exit-undecided: Value 126 not in range 0 to 125; see tune --help");
-  EXPECT_EQ(refusal({"--agents-within", "0"}), "--agents-within: '0' is no time above 0; see tune --help");
-  EXPECT_EQ(refusal({"--timeout-run", "x"}), "--timeout-run: 'x' is not a positive number; see tune --help");
+  EXPECT_EQ(refusal({"--agents-within", "0"}),
+            "--agents-within: '0' is no time above 0, such as 90s, 10m or 1.5h; see tune --help");
+  EXPECT_EQ(refusal({"--timeout-run", "x"}),
+            "--timeout-run: 'x' is no time above 0, such as 90s, 10m or 1.5h; see tune --help");
   EXPECT_EQ(refusal({"--isolation", "none"}), "--isolation: none not in {spec,auto,device}; see tune --help");
 }
 
