@@ -1,7 +1,5 @@
 #include "exec/device/device_scales.h"
 
-#include <utility>
-
 namespace tune::exec {
 
 void DeviceScales::choose(std::int64_t ticket, std::optional<double> seconds) {
@@ -13,26 +11,27 @@ void DeviceScales::choose(std::int64_t ticket, std::optional<double> seconds) {
 void DeviceScales::drop() {
   ticket_.reset();
   seconds_.reset();
-  for (OneDevice& device : devices_) device.outcome.reset();
+  for (auto& device : devices_)
+    if (std::holds_alternative<Timed>(device)) device = Untimed{};
 }
 
-bool DeviceScales::end(std::size_t device) { return std::exchange(devices_[device].timing, false); }
-
-bool DeviceScales::takes_specs(std::size_t device) const {
-  return devices_[device].known || devices_[device].timing || devices_[device].outcome;
+bool DeviceScales::end(std::size_t device) {
+  if (!std::holds_alternative<Timing>(devices_[device])) return false;
+  devices_[device] = Untimed{};
+  return true;
 }
 
 bool DeviceScales::compare(std::size_t device) {
-  OneDevice& one = devices_[device];
-  const auto* measurement = one.outcome ? std::get_if<Measurement>(&*one.outcome) : nullptr;
-  if (one.known || !seconds_ || measurement == nullptr) return false;
-  one.factor = *seconds_ / measurement->timing.median;
-  return one.known = true;
+  const auto* timed = std::get_if<Timed>(&devices_[device]);
+  const auto* measurement = timed != nullptr ? std::get_if<Measurement>(&timed->outcome) : nullptr;
+  if (!seconds_ || measurement == nullptr) return false;
+  devices_[device] = Known{*seconds_ / measurement->timing.median};
+  return true;
 }
 
 const Failure* DeviceScales::failure(std::size_t device) const {
-  const OneDevice& one = devices_[device];
-  return one.known || !seconds_ || !one.outcome ? nullptr : std::get_if<Failure>(&*one.outcome);
+  const auto* timed = std::get_if<Timed>(&devices_[device]);
+  return seconds_ && timed != nullptr ? std::get_if<Failure>(&timed->outcome) : nullptr;
 }
 
 }  // namespace tune::exec

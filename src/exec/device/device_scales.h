@@ -16,7 +16,7 @@ class DeviceScales {
  public:
   using Outcome = std::variant<Measurement, Failure>;
 
-  explicit DeviceScales(std::size_t devices) : devices_(devices) { devices_.front().known = true; }
+  explicit DeviceScales(std::size_t devices) : devices_(devices) { devices_.front() = Known{1}; }
 
   /// Chooses the calibration spec by the ticket of the first device's task. `seconds` is its time there, if it has been
   /// timed.
@@ -33,18 +33,18 @@ class DeviceScales {
   /// Whether the device must be given the calibration spec.
   bool lacks_common(std::size_t device) const { return chosen() && !takes_specs(device); }
   /// Notes that the device has been given the calibration spec.
-  void begin(std::size_t device) { devices_[device].timing = true; }
+  void begin(std::size_t device) { devices_[device] = Timing{}; }
   /// Notes that the device no longer has it. Returns false if it did not have it.
   bool end(std::size_t device);
   /// Notes the outcome of the calibration spec on the device.
-  void take(std::size_t device, Outcome outcome) { devices_[device].outcome = std::move(outcome); }
+  void take(std::size_t device, Outcome outcome) { devices_[device] = Timed{std::move(outcome)}; }
 
   /// Whether the device can be given other specs, because its factor is known, or its calibration has begun.
-  bool takes_specs(std::size_t device) const;
+  bool takes_specs(std::size_t device) const { return !std::holds_alternative<Untimed>(devices_[device]); }
   /// Whether the device's factor is known.
-  bool known(std::size_t device) const { return devices_[device].known; }
+  bool known(std::size_t device) const { return std::holds_alternative<Known>(devices_[device]); }
   /// The factor by which the device's times must be multiplied; 1 until it is known.
-  double factor(std::size_t device) const { return devices_[device].factor; }
+  double factor(std::size_t device) const { return known(device) ? std::get<Known>(devices_[device]).factor : 1; }
   /// Computes the factor of a device, once it and the first device have timed the calibration spec. Returns true if the
   /// factor has become known by this call.
   bool compare(std::size_t device);
@@ -52,13 +52,15 @@ class DeviceScales {
   const Failure* failure(std::size_t device) const;
 
  private:
-  struct OneDevice {
-    double factor = 1;
-    bool known = false;
-    bool timing = false;  ///< it has the calibration spec
-    std::optional<Outcome> outcome;
+  struct Untimed {};  ///< it must be given the calibration spec
+  struct Timing {};   ///< it has been given it
+  struct Timed {
+    Outcome outcome;
   };
-  std::vector<OneDevice> devices_;
+  struct Known {
+    double factor;
+  };
+  std::vector<std::variant<Untimed, Timing, Timed, Known>> devices_;
   std::optional<std::int64_t> ticket_;  ///< of the calibration spec; unset: there is none
   std::optional<double> seconds_;       ///< of the calibration spec on the first device
   bool was_chosen_ = false;
