@@ -207,7 +207,8 @@ class WinnerVerdict {
                                                 : "");
   }
 
-  /// `1.31 times as fast as vendor`, or `1.31..590 times` where disturbances hide one of the times.
+  /// `1.31 times as fast as vendor`, or `1.31..590 times` where disturbances hide one of the times, and whether that is
+  /// open.
   std::string ratio_text(const RankedBaseline& baseline) const {
     const std::string name = line_with_escapes(baseline.entrant.name);
     const std::optional<Interval> winner = winner_->time().interval, other = baseline.finals_result->time.interval;
@@ -217,7 +218,11 @@ class WinnerVerdict {
       if (is_vague_ratio(interval)) return "how fast it is beside " + name + " is not known";
       ratio = times_text(interval.low) + ".." + times_text(interval.high);
     }
-    return fmt::format("{} times as fast as {}", ratio, name);
+    const auto is_default = [&](const Ranked* row) {
+      return name == "default" && row->trial->spec.mesh_idx == baseline.entrant.spec.mesh_idx;
+    };
+    const bool is_open = std::ranges::any_of(open_rows(), is_default);
+    return fmt::format("{} times as fast as {}{}", ratio, name, is_open ? " (not sure)" : "");
   }
 
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`

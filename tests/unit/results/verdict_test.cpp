@@ -81,6 +81,12 @@ TEST_F(VerdictTest, SaysHowTheWinnerComparesWithDefaultAndVendor) {
   EXPECT_TRUE(line(1).starts_with("  1.00 times as fast as default, ")) << line(1);
   outcome_.default_spec = trials_[0].spec;
   EXPECT_EQ(line(1), "  it is the default, 0.96 times as fast as vendor; 31 rounds of finals");
+  outcome_.default_spec = summary_.ranking.baselines[0].entrant.spec = trials_[1].spec;
+  set_loss(1, 0.05);
+  EXPECT_TRUE(line(1).starts_with("  1.00 times as fast as default (not sure), 0.96 times as fast as vendor;"))
+      << line(1);
+  set_loss(1, 0.004);
+  EXPECT_FALSE(cli::has(line(1), "not sure"));
 }
 
 TEST_F(VerdictTest, SaysThatNothingIsKnownWhereDisturbancesHideIt) {
