@@ -15,17 +15,16 @@ OwnCores::OwnCores(std::vector<pid_t> threads) {
   if (!applies_to(threads)) return;
   const auto taken = processor_of(fmt::format("/proc/{}", threads.front()));
   if (!taken) return;
-  std::vector<int> free;
+  std::vector<int> cores = {*taken};
   for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &all_) && core != *taken) free.push_back(core);
+    if (CPU_ISSET(core, &all_) && core != *taken) cores.push_back(core);
   limited_ = std::move(threads);
-  limited_.front() = 0;
+  limited_.push_back(0);
+  cores.push_back(*taken);
   for (std::size_t i = 0; i < limited_.size(); ++i) {
-    // This thread and the second one get the same core, which this one leaves when it waits for the result. The second
-    // may put it aside before.
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(free[i == 0 ? 0 : i - 1], &one);
+    CPU_SET(cores[i], &one);
     ::sched_setaffinity(limited_[i], sizeof one, &one);
   }
 }

@@ -12,10 +12,10 @@ namespace tune::worker {
 /// as long as that.
 class OwnCores {
  public:
-  /// `threads`: the ids of all of them, the process's first thread in front. That one may run on every core, because
-  /// threads that it starts inherit its cores; the judge, which is this thread, makes room for it. The others may run
-  /// on one core each as long as this object lives. That is some microseconds, or milliseconds if one of them takes the
-  /// judge's core first; what such a thread starts in that time stays on its core.
+  /// `threads`: the ids of all of them, the process's first thread in front. As long as this object lives, which is
+  /// some microseconds, or a launch if the first thread puts the judge aside, each may run on one core; what it starts
+  /// in that time stays there. The judge, which is this thread, shares the core of the first one: it leaves that when
+  /// it waits for the result, and finds it free as soon as there is one, while others may still spin on theirs.
   explicit OwnCores(std::vector<pid_t> threads);
   ~OwnCores();
   OwnCores(const OwnCores&) = delete;
