@@ -3,9 +3,9 @@
 
 Tunes a command of known work again and again: 16 specs that take 20.0, 20.6, 21.2, ... 40 ms alone, in random order.
 A run is right if its winner does at most 1 % more work than the best, and sure if it says DECIDED. A silent miss is
-sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more. With --threads a kernel
-of 2 ms (`short`: 0.1 ms) is tuned for one or two threads; a loop in C++ times both before and after each run, and says
-which is right.
+sure and wrong. With --baseline two sources are compared: the same work twice, then 5 % more, or 15 % more with
+`--baseline kernel`, where it is that of a stencil on 16 MB. With --threads a kernel of 2 ms (`short`: 0.1 ms) is tuned
+for one or two threads; a loop in C++ times both before and after each run, and says which is right.
 
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 20 --load bursts
   tests/bench/verdicts.py --tune build/release/bin/tune --runs 50 --baseline
@@ -88,6 +88,30 @@ problem:
 params: {{$T: [1, 2]}}
 launch: {{args: [y, count, T]}}
 build: {{flags: [-fopenmp]}}
+"""
+
+STENCIL = """
+extern "C" void stencil(const float* in, float* out, int rows, int cols) {
+  const int all = int(WORK * rows);
+  for (int i = 0; i < all; ++i) {
+    const float* const x = in + (1L + i % rows) * cols;
+    float* const y = out + long(i % rows) * cols;
+    for (int j = 1; j < cols - 1; ++j) y[j] = x[j] + 0.1f * (x[j - 1] + x[j + 1] + x[j - cols] + x[j + cols] - 4 * x[j]);
+    y[0] = y[cols - 1] = 0;
+  }
+}
+"""
+STENCIL_YAML = """
+name: bench
+file: bench.cpp
+kernel: stencil
+problem:
+  custom:
+    sizes: {rows: 1024, cols: 2000}
+    buffers: [{name: in, type: f32, count: (rows+2)*cols, role: in}, {name: out, type: f32, count: rows*cols, role: out}]
+    reference: {kernel: stencil, args: [in, out, rows, cols]}
+params: {T: 1}
+launch: {args: [in, out, rows, cols]}
 """
 
 
@@ -243,16 +267,24 @@ def write_source(folder, per_ms, slowdown):
         f"params: {{$W: [{round(20 * per_ms)}, {round(26 * per_ms)}]}}\n")
 
 
+def write_stencil(folder, _, slowdown):
+    (folder / "bench.cpp").write_text(STENCIL.replace("WORK", str(slowdown)))
+    (folder / "bench.yaml").write_text(STENCIL_YAML)
+
+
 def judge_baselines(options, folder, per_ms):
-    for slowdown in (1, 1.05):
+    is_kernel = options.baseline == "kernel"
+    write, threshold = (write_stencil, "8%") if is_kernel else (write_source, "3%")
+    for slowdown in (1, 1.15 if is_kernel else 1.05):
         codes = collections.Counter()
         for seed in range(options.seed, options.seed + options.runs):
             with Load(options.load, folder, seed):
-                write_source(folder, per_ms, 1)
+                write(folder, per_ms, 1)
                 tuned(options, folder, ["--yaml", str(folder / "bench.yaml")])
                 (folder / "out.yaml").rename(folder / "old.yaml")
-                write_source(folder, per_ms, slowdown)
-                run = tuned(options, folder, ["--yaml", str(folder / "bench.yaml"), "--baseline", str(folder / "old.yaml")])
+                write(folder, per_ms, slowdown)
+                run = tuned(options, folder, ["--yaml", str(folder / "bench.yaml"), "--baseline", str(folder / "old.yaml"),
+                                              "--threshold", threshold])
             codes[run.returncode] += 1
             print(f"seed {seed}: x {slowdown}: {run.stdout.splitlines()[0]}", flush=True)
         print(f"load {options.load}: {slowdown} times the work, {options.runs} runs: exit codes "
@@ -265,7 +297,8 @@ def main():
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--load", choices=["none", "bursts", "rare", "build", "heavy"], default="none")
-    parser.add_argument("--baseline", action="store_true", help="compare two sources instead")
+    parser.add_argument("--baseline", nargs="?", const="command", choices=["command", "kernel"],
+                        help="compare two sources instead")
     parser.add_argument("--threads", choices=["openmp", "started", "short"], help="tune a kernel of one or two threads instead")
     options = parser.parse_args()
     options.tune = os.path.abspath(options.tune)

@@ -203,6 +203,18 @@ TEST(GuardedBufferDeathTest, AWriteFarOutsideEndsTheProcess) {
   EXPECT_EXIT(data[-(1 << 20)] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
 
+TEST(GuardedBuffer, IsZeroForAllWhoMapItOnceItsPagesAreReleased) {
+  const platform::Descriptor file(::memfd_create("buffers", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(worker::GuardedBuffer::footprint(10))), 0);
+  worker::GuardedBuffer judges("C", 10, file.get(), 0);
+  const worker::GuardedBuffer kernels("C", 10, file.get(), 0);
+  judges.poison_all(worker::Poison::other);
+  EXPECT_NE(kernels.data()[9], std::byte{0});
+  judges.release_pages();
+  kernels.touch_pages();
+  EXPECT_EQ(kernels.data()[9], std::byte{0});
+}
+
 TEST(GuardedBuffer, IsPoisonedWithNaNOfEveryFloatType) {
   const worker::GuardedBuffer buffer = guarded("C", 64);
   EXPECT_TRUE(std::isnan(*reinterpret_cast<const double*>(buffer.data())));

@@ -70,6 +70,13 @@ void GuardedBuffer::poison_all(Poison band) {
   poison({data_, bytes_}, Poison::nan);
 }
 
+void GuardedBuffer::release_pages() { ::madvise(mapping_ + kMoat, mapped_ - 2 * kMoat, MADV_REMOVE); }
+
+void GuardedBuffer::touch_pages() const {
+  for (const std::byte* at = mapping_ + kMoat; at < mapping_ + mapped_ - kMoat; at += page_bytes())
+    static_cast<void>(*static_cast<const volatile std::byte*>(at));
+}
+
 GuardedBuffer::~GuardedBuffer() {
   if (mapping_) ::munmap(mapping_, mapped_);
 }

@@ -42,6 +42,11 @@ class GuardedBuffer {
   /// Whether the address is in the buffer, its guard bands, or what is inaccessible beyond them.
   bool surrounds(std::uintptr_t address) const;
 
+  /// Gives its pages back to the system, for all who map them. What is read next is 0, on other pages.
+  void release_pages();
+  /// Reads each page, so that no launch has to wait for it.
+  void touch_pages() const;
+
   /// Poisons all bytes, and the guard bands with a pattern of their own.
   void poison_all(Poison band);
   /// `guard band hit: 12 bytes written past the end of C, first at +0`, if a guard band was written to.

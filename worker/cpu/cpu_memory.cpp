@@ -31,11 +31,7 @@ Poison band_of(Type type, Buffer::Role role) {
 
 CpuMemory::CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifier)
     : verifier_(verifier), buffers_(std::move(buffers)) {
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    const bool is_workspace = i >= verifier.buffers().size();
-    buffers_[i].poison_all(is_workspace ? band_of(Type::f32, Buffer::Role::out)
-                                        : band_of(verifier.buffers()[i].type, verifier.buffers()[i].role));
-  }
+  poison_everything();
   originals_.resize(verifier.buffers().size());
   for (std::size_t i = 0; i < originals_.size(); ++i) {
     const auto content = verifier.content(i);
@@ -44,6 +40,25 @@ CpuMemory::CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifie
     const auto* const data = static_cast<const std::byte*>(buffers_[i].data());
     if (!is_poisoned(i)) originals_[i].assign(data, data + buffers_[i].bytes());
   }
+}
+
+void CpuMemory::poison_everything() {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const bool is_workspace = i >= verifier_.buffers().size();
+    buffers_[i].poison_all(is_workspace ? band_of(Type::f32, Buffer::Role::out)
+                                        : band_of(verifier_.buffers()[i].type, verifier_.buffers()[i].role));
+  }
+}
+
+void CpuMemory::release() {
+  for (GuardedBuffer& buffer : buffers_) buffer.release_pages();
+}
+
+void CpuMemory::refill() {
+  poison_everything();
+  rotation_ = {};
+  for (std::size_t i = 0; i < originals_.size(); ++i)
+    if (!is_poisoned(i)) std::memcpy(buffers_[i].data(), originals_[i].data(), originals_[i].size());
 }
 
 /// The workspace, and what is written without being read.

@@ -23,6 +23,10 @@ class CpuMemory {
   /// Poisons everything and fills the inputs. `verifier` says what belongs into the buffers, and outlives this.
   CpuMemory(std::vector<GuardedBuffer> buffers, const Verifier& verifier);
 
+  /// Gives the pages of all buffers back to the system; `refill` makes what they held on other pages.
+  void release();
+  void refill();
+
   const void* data(std::size_t buffer) const { return buffers_[buffer].data(); }
 
   void prepare(const LaunchSetting& setting);
@@ -36,6 +40,7 @@ class CpuMemory {
 
  private:
   bool is_poisoned(std::size_t buffer) const;
+  void poison_everything();
   void fill_buffer(std::size_t buffer, const Rotation& rotation);
   bool is_intact_input(std::size_t buffer, const Rotation& rotation) const;
 

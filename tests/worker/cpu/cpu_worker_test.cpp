@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "model/values/error.h"
 #include "platform/store/store.h"
@@ -268,6 +269,29 @@ TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
   EXPECT_EQ(first_line(refusal(Stage::check,
                                [&] { backend->measure({.launches = 5, .check = false}, [](const wire::Event&) {}); })),
             "wrong result in C");
+}
+
+// What the buffers take of this process's memory.
+std::int64_t shared_kilobytes() {
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string word; file >> word;)
+    if (std::int64_t count = 0; word == "Pss_Shmem:" && file >> count) return count;
+  return -1;
+}
+
+// Which pages they are changes the time.
+TEST_F(CpuWorker, ATurnOfTheFinalsLeavesItsPagesToOthers) {
+  const auto ignored = [](const wire::Event&) {};
+  const auto backend = worker::make_backend();
+  backend->load(fault("right"));
+  backend->measure({}, ignored);
+  const std::int64_t held = shared_kilobytes();
+  ASSERT_GT(held, 0);
+  for (const bool check : {true, false}) {
+    const auto measured = backend->measure({.launches = 3, .check = check}, ignored);
+    EXPECT_GT(measured->timing.median, 0);
+    EXPECT_LT(shared_kilobytes(), held / 2);
+  }
 }
 
 TEST_F(CpuWorker, DescribesTheMachineByTheDocumentedNames) {

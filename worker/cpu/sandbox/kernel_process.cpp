@@ -274,6 +274,8 @@ void KernelProcess::launch_again(std::int64_t count) {
   throw_what_it_threw();
 }
 
+void KernelProcess::touch() { carry_out(KernelNotes::Command::touch); }
+
 void KernelProcess::rest() { carry_out(KernelNotes::Command::rest); }
 
 bool KernelProcess::changed_arithmetic() const { return shared_.notes().changed_arithmetic != 0; }

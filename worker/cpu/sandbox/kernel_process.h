@@ -33,6 +33,8 @@ class KernelProcess {
   /// Launches this often, without a pause, as `launch` did last.
   void launch_again(std::int64_t count);
   pid_t id() const { return process_; }
+  /// Reads all pages of the buffers, so that no launch has to wait for them.
+  void touch();
   /// Lets the process run for a while without a launch.
   void rest();
   /// Whether a launch has returned with a changed floating-point environment, such as another rounding mode.

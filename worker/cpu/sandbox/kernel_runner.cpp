@@ -143,6 +143,7 @@ class KernelRunner {
     reset_arithmetic();
     foul_heap(shared_.notes().fouls_heap != 0);
     if (shared_.notes().command == KernelNotes::Command::load) load();
+    if (shared_.notes().command == KernelNotes::Command::touch) touch();
     if (shared_.notes().command == KernelNotes::Command::launch) launch();
     if (shared_.notes().command == KernelNotes::Command::rest) std::this_thread::sleep_for(kRest);
     if (shared_.notes().command == KernelNotes::Command::compute) compute();
@@ -164,6 +165,11 @@ class KernelRunner {
     std::string remarks;
     for (const std::string& remark : launches_[0]->remarks()) remarks += remark + "\n";
     note(KernelNotes::Outcome::done, remarks);
+  }
+
+  void touch() {
+    for (const auto& buffers : buffers_)
+      for (const GuardedBuffer& buffer : buffers) buffer.touch_pages();
   }
 
   void launch() {

@@ -15,7 +15,7 @@ namespace tune::worker {
 /// The beginning of the memory that a kernel's process and its judge share. The judge writes what is to be done, and
 /// the process writes what came of it. A kernel can write there too, so the judge relies on none of it.
 struct KernelNotes {
-  enum class Command : std::uint32_t { nothing, load, launch, rest, compute };
+  enum class Command : std::uint32_t { nothing, load, touch, launch, rest, compute };
   enum class Outcome : std::uint32_t { done, refused, threw, out_of_memory };
 
   std::int64_t judge = 0, driver = 0;  ///< their processes
