@@ -190,12 +190,13 @@ void CpuBackend::release_pages() {
   has_pages_ = false;
 }
 
-/// Which pages buffers have changes a kernel's time by up to 10 % for as long as it has them. So each turn of the
-/// finals has others, from those that all contenders gave back after theirs.
+/// Which pages the buffers have changes a kernel's time by several per cent for as long as it has them. So each turn of
+/// the finals has others, from those that all contenders gave back after theirs. The kernel's process reads them while
+/// they hold zeros, because it could compute a result while it runs untimed.
 void CpuBackend::take_pages() {
   if (has_pages_) return;
-  for (CpuMemory& memory : memories_) memory.refill();
   process_->touch();
+  for (CpuMemory& memory : memories_) memory.refill();
   last_ = {};
   left_ = {};
   has_pages_ = true;
