@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints what the order of the sweep is worth in the finals: how much slower the fastest of the best N by the sweep is than
-the winner, and how much nearer to the best those came that had run at a lower clock.
+the winner.
 
-What src/tuning/contenders.* says of it is of hopper_bf16_shapes_h200.jsonl.gz, hopper_bf16_random_shapes_h200.jsonl.gz,
+What src/tuning/contenders.h says of it is of hopper_bf16_shapes_h200.jsonl.gz, hopper_bf16_random_shapes_h200.jsonl.gz,
 hopper_scaled_h200.jsonl.gz, hopper_bf16_new_shapes_h100.jsonl.gz and hopper_fp8_h200.jsonl.gz.
 """
 import gzip
@@ -10,56 +10,34 @@ import json
 import sys
 from statistics import median
 
-LOWER = 0.97  # of the best's clock
 FEWEST = 10  # specs in finals where their number is looked at
 
 
 def runs(path):
-    """(low end of the interval, median and clock in the sweep, by spec; time in the finals, by spec) of each run with
-    finals."""
+    """(low end of the interval in the sweep, by spec; time in the finals, by spec) of each run with finals."""
     sweep, opened = {}, gzip.open if path.endswith(".gz") else open
     for line in opened(path, "rt"):
         record = json.loads(line)
         if record["record"] == "run":
             sweep = {}
         elif record["record"] == "trial" and "measured" in record:
-            measured = record["measured"]
-            timing = measured["timing"]
-            clock = measured.get("metrics", {}).get("clock_mhz")
-            sweep[record["mesh_idx"]] = timing["ci_low"], timing["median"], clock
+            sweep[record["mesh_idx"]] = record["measured"]["timing"]["ci_low"]
         elif record["record"] == "finals":
             yield sweep, {each["mesh_idx"]: median(time for _, time, *_ in each["rounds"]) for each in record["finalists"]
                           if each["mesh_idx"] in sweep and len(each["rounds"]) >= 3}
-
-
-def gains(path):
-    """(clock over the best's, how much nearer to the best it came) of each finalist; the best is that of the sweep."""
-    for sweep, finals in runs(path):
-        if len(finals) < 3:
-            continue
-        best = min(finals, key=lambda spec: sweep[spec][1])
-        for spec, seconds in finals.items():
-            (_, own, clock), (_, least, clock_of_best) = sweep[spec], sweep[best]
-            if clock and clock_of_best:
-                yield clock / clock_of_best, own / least * finals[best] / seconds
 
 
 def losses(path, most):
     """By how much the fastest of the first `most` specs by the sweep is slower than the fastest of all, of each finals."""
     for sweep, finals in runs(path):
         if len(finals) >= FEWEST:
-            order = sorted(finals, key=lambda spec: sweep[spec][0])
+            order = sorted(finals, key=sweep.get)
             yield min(finals[spec] for spec in order[:most]) / min(finals.values()) - 1
 
 
 if len(sys.argv) < 2:
-    sys.exit("usage: clocks.py JOURNAL...")
+    sys.exit("usage: finalists.py JOURNAL...")
 for most in 4, 8, 12, 16:
     lost = [loss for path in sys.argv[1:] for loss in losses(path, most)]
     print(f"the best {most} by the sweep, in {len(lost)} finals: slower by {sum(lost) / len(lost):.2%} (mean), "
           f"{max(lost):.2%} (most)")
-all_gains = [each for path in sys.argv[1:] for each in gains(path)]
-for name, chosen in (("lower", [gain for clock, gain in all_gains if clock < LOWER]),
-                     ("about the same", [gain for clock, gain in all_gains if clock >= LOWER])):
-    print(f"clock {name}: {len(chosen)} finalists, nearer to the best by {median(chosen) - 1:.1%} (median), "
-          f"{max(chosen) - 1:.1%} (most)")

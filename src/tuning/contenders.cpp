@@ -20,16 +20,6 @@ constexpr double kLongKernel = 1e-3;  // seconds
 // No power state of a GPU changes times by so much, but another load of a CPU's cores does.
 constexpr double kOverlooked = 2.0 / 3;
 
-constexpr double kSameClock = 0.97;  // of the best's
-
-/// A GPU's clock over that of the best; 1 where both are about the same, or one is not known.
-double clock_ratio(const Measurement& measurement, const Measurement& best) {
-  const auto own = measurement.metrics.find("clock_mhz"), others = best.metrics.find("clock_mhz");
-  if (own == measurement.metrics.end() || others == best.metrics.end()) return 1;
-  const double ratio = own->second / others->second;
-  return ratio < kSameClock ? ratio : 1;
-}
-
 /// So many; the first spec and the baselines come first.
 void cut(Contenders& contenders, std::size_t most) {
   auto& [specs, baselines] = contenders;
@@ -106,11 +96,8 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
     const Measurement* measurement = trial.measurement();
     if (measurement == nullptr || same.contains(trial.spec.mesh_idx)) continue;
     if (std::ranges::find(near, &trial) != near.end()) continue;
-    // A lower clock is mostly a kernel's own, which draws more power: of 357 finalists whose clock was lower in the
-    // sweep, none came nearer to the best in the finals by more than 5.4 % (configs/recorded/clocks.py).
-    const double clock = clock_ratio(*measurement, best), clean = clock * measurement->clean_seconds;
-    const double room = clock < 1 ? std::min(margin, kNarrowMargin) : margin;
-    if (clean > 0 && clean <= (1 + room) * limit && measurement->timing.median > kDisturbed * clean)
+    const double clean = measurement->clean_seconds;
+    if (clean > 0 && clean <= (1 + margin) * limit && measurement->timing.median > kDisturbed * clean)
       disturbed.emplace(clean, &trial);
   }
   std::vector<const Trial*> specs;

@@ -14,7 +14,7 @@ namespace tune::tuning {
 
 /// The most specs that take part in finals, unless --finalists asks for more: the best by the sweep, and more of those
 /// that were disturbed in it. In 150 finals of up to 24, each winner was one of the best 16 by the sweep
-/// (configs/recorded/clocks.py).
+/// (configs/recorded/finalists.py).
 inline constexpr int kMostFinalists = 16, kMostWithDisturbed = 24;
 
 /// Whether all kernels take 1 ms or more on a GPU that is timed in bursts: launches of one hardly differ.
@@ -33,8 +33,8 @@ struct Contenders {
 };
 
 /// The specs that the sweep would dismiss although only a disturbance may have made them slow: they are too far behind
-/// the best for the finals, visibly waited for others (Measurement::clean_seconds) or, on a GPU, ran at a lower clock
-/// than the best, and would be near enough without that. What disturbs a launch can only make it longer.
+/// the best for the finals, visibly waited for others (Measurement::clean_seconds), and would be near enough without
+/// that. What disturbs a launch can only make it longer.
 /// Those that take least without it come first; one stands for all with the same code. None if specs are not ranked by
 /// time alone, or where nothing is known of disturbances.
 std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,

@@ -197,25 +197,6 @@ TEST_F(ContendersTest, WhatADisturbanceMadeSlowIsAFinalist) {
   EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2, 4})) << "the best was disturbed, too, and its own time counts";
 }
 
-TEST_F(ContendersTest, WhatRanAtALowerClockIsAFinalistIfThatAloneMadeItSlow) {
-  TuningFolder folder;
-  Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;
-  plan.backend = Backend::cuda;
-  plan.measure.state = PowerState::sustained;
-  for (Trial& trial : trials_) {
-    auto& measurement = std::get<Measurement>(trial.outcome);
-    measurement.clean_seconds = measurement.timing.median;
-    measurement.metrics["clock_mhz"] = 2000;
-  }
-  double& clock = std::get<Measurement>(trials_[0].outcome).metrics["clock_mhz"];  // it took 1.2 times as long
-  const auto chosen = [&] { return values(tuning::choose_specs(trials_, plan, Objective(plan), {}, 1)); };
-  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2}));
-  clock = 1800;
-  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2})) << "at the clock of the best, 1.08 times";
-  clock = 1740;
-  EXPECT_EQ(chosen(), (std::vector<std::int64_t>{1, 2, 3}));
-}
-
 TEST_F(ContendersTest, WhatMayBeNearTheBestIsAFinalist) {
   TuningFolder folder;
   const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
