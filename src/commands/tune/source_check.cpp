@@ -86,29 +86,66 @@ class SourceCheck {
            });
   }
 
-  /// The names of the parameters; none if only a compiler can tell them.
-  std::optional<std::vector<std::string>> parameters_of(const Definition& definition) const {
+  /// The words and signs of each parameter, which a macro may change; none if only a compiler can tell them.
+  std::optional<std::vector<Tokens>> parameters_of(const Definition& definition) const {
     const Tokens& code = definition.text->code;
     const int first = code[definition.open].line, last = code[definition.close].line;
     for (const Tokens& directive : definition.text->directives)
       if (!directive.empty() && directive[0].line >= first && directive[0].line <= last) return std::nullopt;
-    std::vector<std::string> names;
-    std::string name;
-    for (std::size_t i = definition.open + 1; i <= definition.close; ++i) {
+    std::vector<Tokens> parameters(1);
+    for (std::size_t i = definition.open + 1; i < definition.close; ++i) {
       if (code[i].is("<") || is_macro(code[i])) return std::nullopt;
-      if (i < definition.close && (code[i].is("(") || code[i].is("["))) i = closing(code, i);
-      if (code[i].is_word()) name = code[i].text;
-      if (code[i].is(",") || i == definition.close) names.push_back(name);
+      if (code[i].is("(") || code[i].is("["))
+        i = closing(code, i);
+      else if (code[i].is(","))
+        parameters.emplace_back();
+      else
+        parameters.back().push_back(code[i]);
     }
-    if (names.size() == 1 && (names[0].empty() || names[0] == "void")) names.clear();
-    return names;
+    if (parameters.size() == 1 && (parameters[0].empty() || name_of(parameters[0]) == "void")) parameters.clear();
+    return parameters;
+  }
+
+  /// Of a parameter: its last word.
+  static std::string name_of(const Tokens& parameter) {
+    const auto last = std::ranges::find_if(parameter.rbegin(), parameter.rend(), &Token::is_word);
+    return last == parameter.rend() ? "" : last->text;
   }
 
   void check_arguments(const Launch& launch, const Definition& definition, const char* key) {
-    const auto names = parameters_of(definition);
-    if (names && names->size() != launch.args.size())
-      complain(fmt::format("{}: args has {}, and '{}' takes {}: {}", key, launch.args.size(), launch.kernel,
-                           names->size(), fmt::join(*names, ", ")));
+    const auto parameters = parameters_of(definition);
+    if (!parameters) return;
+    if (parameters->size() != launch.args.size()) {
+      std::vector<std::string> names;
+      for (const Tokens& parameter : *parameters) names.push_back(name_of(parameter));
+      return complain(fmt::format("{}: args has {}, and '{}' takes {}: {}", key, launch.args.size(), launch.kernel,
+                                  names.size(), fmt::join(names, ", ")));
+    }
+    for (std::size_t i = 0; i < parameters->size(); ++i) check_type(launch, launch.args[i], (*parameters)[i], key);
+  }
+
+  /// Of pointers to float and double, which hardly stand for anything else.
+  void check_type(const Launch& launch, const Argument& argument, const Tokens& parameter, const char* key) {
+    const auto has = [&](std::string_view word) {
+      return std::ranges::any_of(parameter, [&](const Token& token) { return token.is(word); });
+    };
+    const auto type = argument.kind == Argument::Kind::buffer ? type_of(argument.buffer) : std::nullopt;
+    if (!type || !has("*") || has("float") == has("double")) return;
+    if (*type == Type::f32 || *type == Type::tf32 ? has("double") : has(*type == Type::f64 ? "float" : "double"))
+      complain(fmt::format("{}: '{}' has type {}, and '{}' takes a {}* for it", key, argument.buffer, to_text(*type),
+                           launch.kernel, has("float") ? "float" : "double"));
+  }
+
+  /// Of a buffer's elements; none: it is the workspace, or one that comes with an epilogue.
+  std::optional<Type> type_of(const std::string& buffer) const {
+    if (const auto* gemm = std::get_if<Gemm>(&plan_->problem)) {
+      const std::map<std::string, Type> types = {{"A", gemm->a}, {"B", gemm->b}, {"C", gemm->c}};
+      const auto found = types.find(buffer);
+      return found == types.end() ? std::nullopt : std::optional(found->second);
+    }
+    const auto& buffers = std::get<Custom>(plan_->problem).buffers;
+    const auto found = std::ranges::find(buffers, buffer, &Buffer::name);
+    return found == buffers.end() ? std::nullopt : std::optional(found->type);
   }
 
   void complain(const std::string& text) {

@@ -155,6 +155,9 @@ TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
                   "warning: k.yaml: there is no function 'twise' in k.cpp, which reference names, did you mean "
                   "'twice'?\n"));
   EXPECT_FALSE(has(said("[x, y, n, 1]", "once", "build: {flags: [-Dtwice=once]}\n"), "warning"));
+  sandbox_.write("k.cpp", "extern \"C\" void twice(const double *x, float* __restrict y, int n, int step)" + body);
+  EXPECT_TRUE(has(said("[x, y, n, 1]", "twice"),
+                  "warning: k.yaml: launch: 'x' has type f32, and 'twice' takes a double* for it\n"));
   // What only a compiler can tell is not complained of.
   for (const char* source :
        {"extern \"C\" void twice(const float* x, float* y,\n#if A == 2\nint before,\n#endif\nint n, int step)",
