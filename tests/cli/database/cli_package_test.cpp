@@ -391,6 +391,7 @@ int main() {
   const rows::Plan plan = rows::find({2, 16, 16});
   for (const unsigned bytes : {63u, 64u}) std::puts(rows::text(rows::launch(plan, nullptr, {A, B, C}, space, bytes)));
   std::puts(rows::text(rows::launch(plan, nullptr, {A, B + 1, C}, space, sizeof space)));
+  std::puts(rows::text(rows::run({2, 16, 16}, nullptr, {A, B})));
   std::puts(rows::find({2, 16, 16, 1, 17}).why);
   const rows::Counters n = rows::counters();
   std::printf("%d %d %d %d, %d %d\n", int(n.exact), int(n.rule), int(n.miss), int(n.failed), int(rows::hits(0)),
@@ -411,8 +412,9 @@ int main() {
             "the workspace is smaller than Plan::workspace\n"
             "ok\n"
             "an operand or the workspace does not start at a multiple of 16 bytes\n"
+            "an operand is null\n"
             "the kernel is not told lda\n"
-            "3 1 2 2, 2 2\n"
+            "3 1 2 3, 2 2\n"
             "code 0");
 }
 
