@@ -139,32 +139,24 @@ class Init {
     print_lines(text);
   }
 
+  /// Lists the specs and builds one. What fails is to be repeated when it has been corrected.
   ExitCode try_out(const fs::path& yaml) {
     const std::string name = shell_quote(yaml.string());
-    ExitCode code = ExitCode::bad_input;
-    try {
-      code = list_and_build(yaml);
-    } catch (const Error& error) {
-      print_error(error.what());
-      code = error.code();
+    Words words = {"--dry-run", "--quiet"};
+    ExitCode code = tune(yaml, words);
+    if (code == ExitCode::ok) {
+      words = {"--build-only", "--max-evals", "1"};
+      arch_ = architecture();
+      if (arch_) words.insert(words.end(), {"--arch", *arch_});
+      code = tune(yaml, words);
     }
     if (code == ExitCode::ok)
       print_lines(fmt::format("next: check the guesses in {0}, then:\n\ttune {0} {1}\n", name,
                               arch_ ? "--build-only --arch " + *arch_ : "--tune"));
     else
-      print_wrapped(fmt::format("note: {0} was written; correct it or the source, then:\n\ttune {0} --dry-run", name));
+      print_wrapped(fmt::format("note: {0} was written; correct it or the source, then:\n\ttune {0} {1}", name,
+                                fmt::join(words, " ")));
     return code;
-  }
-
-  ExitCode list_and_build(const fs::path& yaml) {
-    if (const ExitCode code = tune({yaml.string(), "--dry-run", "--quiet"}); code != ExitCode::ok) return code;
-    std::vector<std::string> build = {yaml.string(), "--build-only", "--max-evals", "1"};
-    arch_ = architecture();
-    if (arch_) {
-      build.emplace_back("--arch");
-      build.push_back(*arch_);
-    }
-    return tune(build);
   }
 
   /// Where there is no GPU, one has to be named.
@@ -177,10 +169,15 @@ class Init {
     return arch;
   }
 
-  static ExitCode tune(const std::vector<std::string>& words) {
-    std::vector<const char*> argv = {"tune"};
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    return (*read_command_line(static_cast<int>(argv.size()), argv.data()))();
+  static ExitCode tune(const fs::path& yaml, const Words& options) {
+    std::vector<const char*> argv = {"tune", yaml.c_str()};
+    for (const std::string& word : options) argv.push_back(word.c_str());
+    try {
+      return (*read_command_line(static_cast<int>(argv.size()), argv.data()))();
+    } catch (const Error& error) {
+      print_error(error.what());
+      return error.code();
+    }
   }
 
   const InitOptions* options_;
