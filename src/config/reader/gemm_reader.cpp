@@ -1,11 +1,13 @@
 #include "config/reader/gemm_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -369,12 +371,25 @@ std::map<std::string, Value> constants_of(const Gemm& gemm) {
           {"layout_c", std::string(to_text(gemm.layout_c))}};
 }
 
+namespace {
+
+/// For types as C++, CUDA and numpy call them.
+std::string did_you_mean_type(const std::string& name) {
+  static const std::map<std::string, const char*> names = {
+      {"float", "f32"}, {"fp32", "f32"}, {"float32", "f32"}, {"double", "f64"},   {"fp64", "f64"}, {"float64", "f64"},
+      {"half", "f16"},  {"fp16", "f16"}, {"float16", "f16"}, {"fp8", "e4m3"},     {"int", "s32"},  {"int32", "s32"},
+      {"i32", "s32"},   {"i8", "s8"},    {"int8", "s8"},     {"bfloat16", "bf16"}};
+  const auto found = names.find(name);
+  return found == names.end() ? "" : fmt::format(", did you mean '{}'?", found->second);
+}
+
+}  // namespace
+
 std::optional<Type> read_type(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   const std::optional<Type> type = node.is_scalar() ? parse_type(node.text) : std::nullopt;
-  if (!type) {
-    diagnostics.add(node.place, fmt::format("{} must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not {}",
-                                            what, describe(node)));
-  }
+  if (!type)
+    diagnostics.add(node.place, fmt::format("{} must be one of {}, not {}{}", what, fmt::join(kElementTypes, ", "),
+                                            describe(node), did_you_mean_type(node.text)));
   return type;
 }
 

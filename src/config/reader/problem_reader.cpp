@@ -84,8 +84,9 @@ class CustomReader {
       buffer.init = read_init(*init, "init " + what, *diagnostics_).value_or(buffer.init);
     }
     if (const Node* role = fields.find("role")) {
-      buffer.role = static_cast<Buffer::Role>(
-          read_choice(*role, "role " + what, {"in", "out", "inout"}, *diagnostics_).value_or(0));
+      const auto choice = read_choice(*role, "role " + what, {"in", "out", "inout"}, *diagnostics_);
+      // Of an unknown one, no second error says that nothing is written.
+      buffer.role = choice ? static_cast<Buffer::Role>(*choice) : Buffer::Role::inout;
     }
     custom_.buffers.push_back(std::move(buffer));
   }

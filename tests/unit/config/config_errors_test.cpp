@@ -307,6 +307,11 @@ TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
             "gemm.yaml:10: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not 'f3'\n"
             "gemm.yaml:10: count of buffer 'q' is 0; it must be positive\n"
             "gemm.yaml:11: 'P' in launch.args 'P' depends on the spec; use sizes of the problem only");
+  EXPECT_EQ(complaint(head + "  custom: {buffers: [{name: q, type: float, count: 1, role: output}], reference: "
+                             "{kernel: r, args: [q]}}\n"),
+            "gemm.yaml:7: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not "
+            "'float', did you mean 'f32'?\n"
+            "gemm.yaml:7: role of buffer 'q' must be one of in, out, inout, not 'output'");
   EXPECT_EQ(complaint(head + "  custom: {buffers: [{name: q, type: f32, count: 1, role: out}]}\n"),
             "gemm.yaml:7: custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
 }
