@@ -216,12 +216,12 @@ double round_seconds(const Contenders& contenders, std::span<const Trial> trials
   return seconds;
 }
 
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules,
                  double seconds_left) {
   const auto& [specs, baselines] = contenders;
   const bool has_default = std::ranges::any_of(specs, &Entrant::is_default, &exec::Contender::entrant);
   const std::size_t all = contenders.count();
-  const std::size_t sure = baselines.size() + static_cast<std::size_t>(finalists) + (has_default ? 1 : 0);
+  const std::size_t sure = 2 + baselines.size() + (has_default ? 1 : 0);
   double round = 0;  // seconds
   std::size_t most = 0;
   for (std::size_t i = 0; i < all; ++i) {

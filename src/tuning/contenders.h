@@ -60,10 +60,10 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
                    results::Notices& notes);
 /// How long a round of them all takes, by these rules and by the sweep. Precondition: there is a spec.
 double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules);
-/// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the
-/// baselines, today's configuration and the first `finalists` specs it keeps as many as can be timed once, but at
-/// least one. Precondition: there is a spec.
-void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules, int finalists,
+/// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the best
+/// two specs, the baselines and today's configuration it keeps as many as can be timed once, but at least one.
+/// Precondition: there is a spec.
+void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules,
                  double seconds_left);
 
 }  // namespace tune::tuning

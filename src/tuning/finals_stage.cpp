@@ -104,7 +104,7 @@ class FinalsStage {
         Judge(contenders.specs.size()).fewest_rounds() * round_seconds(contenders, tuner.trials(), rules);
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
     if (rules.end_is_asked_for && contenders.count() > 1)
-      cut_to_time(contenders, tuner.trials(), rules, rules_.finalists, seconds_left);
+      cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
       outcome_->no_finals = "there was no time for two specs";

@@ -159,10 +159,10 @@ class ContendersTest : public testing::Test {
     for (const exec::Contender& contender : contenders) values.push_back(contender.entrant.spec.mesh_idx + 1);
     return values;
   }
-  void cut(double seconds_left, int finalists = 5, double least_turn = 0) {
+  void cut(double seconds_left, double least_turn = 0) {
     exec::FinalsRules rules;
     rules.least_turn = least_turn;
-    tuning::cut_to_time(contenders_, trials_, rules, finalists, seconds_left);
+    tuning::cut_to_time(contenders_, trials_, rules, seconds_left);
   }
 
   std::vector<Trial> trials_ = {timed(3, 1.2), timed(1, 1), timed(2, 1.1), timed(4, 3)};
@@ -237,14 +237,15 @@ TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
   EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15) << "a short kernel";
 }
 
-TEST_F(ContendersTest, AllStayWhereThereIsTimeForARound) {
-  cut(4.4);
-  EXPECT_EQ(contenders_.count(), 4u);
+TEST_F(ContendersTest, TwoSpecsAndTheBaselinesStayWhereThereIsTimeForARound) {
+  cut(3.2);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(contenders_.baselines.size(), 1u);
 }
 
 TEST_F(ContendersTest, ATurnTakesAsLongAsItsStateNeeds) {
-  cut(4.4, 5, 1.3);
-  EXPECT_EQ(contenders_.count(), 3u);
+  cut(3.2, 1.3);
+  EXPECT_EQ(contenders_.count(), 2u);
 }
 
 TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
@@ -253,16 +254,16 @@ TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
   EXPECT_EQ(contenders_.baselines.size(), 1u);
 }
 
-TEST_F(ContendersTest, MoreThanTheFinalistsTakePartOnlyIfThereIsTimeForAVerdict) {
-  cut(15.4, 1);  // three rounds of all, and four without the last
-  EXPECT_EQ(values(contenders_.specs), std::vector<std::int64_t>{1});
-  EXPECT_EQ(contenders_.baselines.size(), 1u);
-  contenders_.specs = {{{spec(1)}}, {{spec(2)}}, {{spec(3)}}};
-  cut(15.6, 1);  // five rounds without the last
+TEST_F(ContendersTest, MoreThanTheBestTakePartOnlyIfThereIsTimeForAVerdict) {
+  const std::vector<exec::Contender> specs = contenders_.specs;
+  cut(21.4);  // four rounds of all
   EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
+  contenders_.specs = specs;
+  cut(21.6);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2, 3}));
   contenders_.specs = {{{spec(1)}}, {{spec(3), Entrant::Kind::current_default}}, {{spec(2)}}};
-  cut(5, 1);
-  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3})) << "and today's configuration";
+  cut(4.4);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3, 2})) << "and today's configuration";
 }
 
 TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
@@ -270,8 +271,8 @@ TEST_F(ContendersTest, ATurnTakesAsLongAsThreeLaunchesOfTheSweep) {
     std::get<Measurement>(trial.outcome).timing = {.count = 300, .median = 1e-3};
     trial.measure_seconds *= 100;
   }
-  cut(4.4);
-  EXPECT_EQ(contenders_.count(), 4u);
+  cut(3.2);
+  EXPECT_EQ(contenders_.count(), 3u);
   cut(2.5);
   EXPECT_EQ(contenders_.count(), 2u);
 }
@@ -283,8 +284,6 @@ TEST_F(ContendersTest, ATurnOfACommandIsOneRun) {
     measurement.timing.count = 2;
     trial.measure_seconds *= 3;  // one was to warm up
   }
-  cut(4.4);
-  EXPECT_EQ(contenders_.count(), 4u);
   EXPECT_NEAR(tuning::round_seconds(contenders_, trials_, {}), 4.3, 1e-9);
 }
 
