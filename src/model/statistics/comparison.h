@@ -60,7 +60,8 @@ bool is_regression(Change change);
 /// Of the best and of the specs; baselines are compared for what they say of the machine.
 std::size_t regressions(const RunComparison& comparison);
 /// Whether anything became slower. `open`: nothing has, but the best of a problem may be slower by more than the
-/// threshold, or is so by times whose noise is not known, or there was nothing to compare.
+/// threshold, or is so by times whose noise is not known, or there was nothing to compare. Where both were to be timed
+/// in turns, unknown noise alone leaves it open.
 enum class Answer { no, open, yes };
 Answer is_slower(const RunComparison& comparison);
 

@@ -257,6 +257,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
     shape.specs.clear();
   } else {
     if (outcome.finals) comparison.why_recorded = why_not_timed(*outcome.finals, label);
+    std::erase_if(shape.specs, [](const ComparedSpec& row) { return row.change == Change::only_now; });
     warn_of_statistics(comparison);
   }
   return judged(std::move(comparison));

@@ -187,6 +187,11 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   outcome_.comparison->why_recorded = "it failed in the finals: it crashed";
   EXPECT_TRUE(line(1).ends_with(", by its recorded time, because it failed in the finals: it crashed")) << line(1);
   EXPECT_TRUE(verdict().lines.back().starts_with("  next: the same command with --fresh times both again; "));
+  compare(1.01, {}, Change::unknown);
+  EXPECT_TRUE(line(0).starts_with("PASS: ")) << line(0);
+  outcome_.comparison->why_recorded = "the two had too few rounds of finals in common";
+  outcome_.comparison->shapes[0].best[0].paired = false;
+  EXPECT_EQ(line(0), "UNDECIDED: new/recorded = 1.010, its noise is not known, allowed 1.03: slower or not is open");
 }
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
