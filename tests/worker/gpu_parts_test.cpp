@@ -29,27 +29,27 @@ class Card {
 TEST(BurstClock, TakesWhatRanAtTheClockOfShortWork) {
   Card card(1980e6, 1980e6, 0);
   worker::BurstClock clock(1980e6, card.rest());
-  EXPECT_TRUE(clock.accepts(1980e6));
-  EXPECT_TRUE(clock.accepts(1965e6));
-  EXPECT_TRUE(clock.accepts(0)) << "a device that does not tell";
+  EXPECT_TRUE(clock.rest_unless_reached(1980e6));
+  EXPECT_TRUE(clock.rest_unless_reached(1965e6));
+  EXPECT_TRUE(clock.rest_unless_reached(0)) << "a device that does not tell";
   EXPECT_EQ(card.rests_, 0);
 }
 
 TEST(BurstClock, RestsUntilACappedClockIsBack) {
   Card card(1500e6, 1980e6, 100e6);
   worker::BurstClock clock(1980e6, card.rest());
-  EXPECT_FALSE(clock.accepts(1500e6));
+  EXPECT_FALSE(clock.rest_unless_reached(1500e6));
   EXPECT_EQ(card.rests_, 5);
-  EXPECT_TRUE(clock.accepts(card.hz_));
+  EXPECT_TRUE(clock.rest_unless_reached(card.hz_));
 }
 
 TEST(BurstClock, SettlesForWhatTheDeviceGrants) {
   Card card(1200e6, 1200e6, 0);
   worker::BurstClock clock(1980e6, card.rest());
-  EXPECT_FALSE(clock.accepts(1200e6));
+  EXPECT_FALSE(clock.rest_unless_reached(1200e6));
   EXPECT_EQ(card.rests_, worker::BurstClock::kIdleSteps);
   EXPECT_EQ(clock.target_hz(), 1200e6);
-  EXPECT_TRUE(clock.accepts(1195e6));
+  EXPECT_TRUE(clock.rest_unless_reached(1195e6));
 }
 
 /// A card on which each launch takes so many seconds, the next of these times after the other.

@@ -69,7 +69,7 @@ double GpuTimer::first() {
 
 bool GpuTimer::counts(const Reading& reading) {
   if (reading.late) return false;
-  return state_ != PowerState::burst || burst_.accepts(reading.idle_clock_hz);
+  return state_ != PowerState::burst || burst_.rest_unless_reached(reading.idle_clock_hz);
 }
 
 // A launch that still does not count after several repeats is accepted, so that a device that does not settle is
@@ -95,7 +95,7 @@ void GpuTimer::enter_state(double busy) {
   if (state_ == PowerState::sustained)
     load_.apply(SteadyLoad::kBeforeTurn);
   else if (busy < kWake)
-    burst_.accepts(stopwatch_.rest(kWake));
+    burst_.rest_unless_reached(stopwatch_.rest(kWake));
 }
 
 bool GpuTimer::is_awake() const { return state_ == PowerState::burst && seconds_now() - last_ < kAwake; }

@@ -4,7 +4,7 @@
 
 namespace tune::worker {
 
-bool BurstClock::accepts(double clock_hz) {
+bool BurstClock::rest_unless_reached(double clock_hz) {
   const auto reached = [this](double hz) { return hz >= (1 - kTolerance) * target_hz_; };
   if (clock_hz <= 0 || reached(clock_hz)) return true;
   double highest = clock_hz;

@@ -22,7 +22,7 @@ class BurstClock {
 
   /// Whether a launch counts that began when the device was awake, but not busy, at this clock (0: not known). If not,
   /// has rested the device, and the launch is to be repeated.
-  bool accepts(double clock_hz);
+  bool rest_unless_reached(double clock_hz);
   /// What is taken for the device's clock under short work.
   double target_hz() const { return target_hz_; }
 

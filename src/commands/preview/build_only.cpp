@@ -79,7 +79,7 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
   const Spec* reference = spec_of_reference(target.plan(), rows);
-  if (reference != nullptr) service.builds().find_intact_reference(*reference);
+  if (reference != nullptr) service.builds().find_or_build_reference(*reference);
   service.finish_builds();
   for (report::BuildRow& row : rows) {
     judge(row, service);

@@ -158,7 +158,7 @@ class Check {
   void build(const Spec& spec) {
     builds_ = false;
     service_->builds().want(spec);
-    if (builds_reference(requests_->plan())) service_->builds().find_intact_reference(spec);
+    if (builds_reference(requests_->plan())) service_->builds().find_or_build_reference(spec);
     service_->finish_builds();
   }
 

@@ -35,14 +35,14 @@ const Builder::Result* BuildService::find(const Spec& spec) {
   return requests_->has_build() ? builder_->find(requests_->build_key(spec)) : &kNotBuilt;
 }
 
-const Builder::Result* BuildService::find_intact(const Spec& spec) {
+const Builder::Result* BuildService::find_or_build(const Spec& spec) {
   if (!requests_->has_build()) return find(spec);
   const Builder::Result* result = builder_->find_intact(requests_->build_key(spec));
   if (result == nullptr) want(spec);
   return result;
 }
 
-const Builder::Result* BuildService::find_intact_reference(const Spec& spec) {
+const Builder::Result* BuildService::find_or_build_reference(const Spec& spec) {
   const std::string key = requests_->reference_build_key(spec);
   const Builder::Result* result = builder_->find_intact(key);
   if (result != nullptr) return result;

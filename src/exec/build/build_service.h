@@ -23,10 +23,10 @@ class BuildService {
   const Builder::Result* find(const Spec& spec);
   /// Does what `find` does, right before the artifact is loaded: returns null also if it is gone or has changed since
   /// it was built. A missing artifact is queued to be built. Throws what `want` throws.
-  const Builder::Result* find_intact(const Spec& spec);
-  /// Does what `find_intact` does for the reference kernel built with the parameters of `spec`, and starts its build if
-  /// the artifact is missing.
-  const Builder::Result* find_intact_reference(const Spec& spec);
+  const Builder::Result* find_or_build(const Spec& spec);
+  /// Does what `find_or_build` does for the reference kernel built with the parameters of `spec`, and starts its build
+  /// if the artifact is missing.
+  const Builder::Result* find_or_build_reference(const Spec& spec);
 
   /// The result of that build; null if it is not finished.
   const Builder::Result* find_reference(const Spec& spec) {

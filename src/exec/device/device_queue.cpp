@@ -27,7 +27,7 @@ DeviceQueue::Slots::iterator DeviceQueue::reusable() {
   return rules_.reuse ? std::ranges::find_if(slots_, &Slot::idle) : slots_.end();
 }
 
-bool DeviceQueue::may_start(bool fresh) {
+bool DeviceQueue::make_way_for(bool fresh) {
   const auto idle = reusable();
   if (idle != slots_.end() && !fresh) return true;
   if (!device_->begin_opening()) return false;

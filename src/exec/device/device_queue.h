@@ -56,7 +56,7 @@ class DeviceQueue {
   /// Whether there is a place for another job.
   bool has_room() const;
   /// Whether a job can be started now. To be asked right before it is started; `fresh` is Job::fresh.
-  bool may_start(bool fresh);
+  bool make_way_for(bool fresh);
   void start(Job job);
   /// Called with a job's ticket right before it launches.
   using NoteLaunch = std::function<void(std::int64_t ticket)>;

@@ -41,7 +41,7 @@ void ReferenceService::begin() {
 void ReferenceService::make(const Spec& spec) {
   wire::ReferenceRequest request = requests_->reference(spec);
   if (std::holds_alternative<Custom>(requests_->plan().problem)) {
-    const Builder::Result* result = builds_->find_intact_reference(spec);
+    const Builder::Result* result = builds_->find_or_build_reference(spec);
     if (result == nullptr) return;
     if (const auto* failure = std::get_if<Failure>(result))
       throw Error(ExitCode::bad_input, name() + " cannot be built: " + failure->headline());

@@ -202,7 +202,7 @@ std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Conten
     return Prepared{service_->requests().vendor(contender.entrant.kind == Entrant::Kind::vendor_fastest)};
   if (contender.stored) return prepare_stored(*contender.stored);
   const Builder::Result* built = nullptr;
-  while ((built = service_->builds().find_intact(contender.entrant.spec)) == nullptr) {
+  while ((built = service_->builds().find_or_build(contender.entrant.spec)) == nullptr) {
     service_->builds().builder().start_queued();
     handle_next();
   }

@@ -21,10 +21,10 @@ std::unique_ptr<FinalsRun> LocalExecutor::finals(std::vector<Contender> contende
 }
 
 Artifact LocalExecutor::artifact(const Spec& spec) {
-  const Builder::Result* result = service_.builds().find_intact(spec);
+  const Builder::Result* result = service_.builds().find_or_build(spec);
   if (result == nullptr) {
     service_.finish_builds();
-    result = service_.builds().find_intact(spec);
+    result = service_.builds().find_or_build(spec);
   }
   const auto* artifact = result != nullptr ? std::get_if<Artifact>(result) : nullptr;
   if (artifact != nullptr) return *artifact;

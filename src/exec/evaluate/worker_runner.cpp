@@ -201,7 +201,7 @@ void WorkerRunner::start_measuring() {
 
 // Kernels may remove or overwrite their own files.
 bool WorkerRunner::must_build_again(Task& task) {
-  const Builder::Result* result = service_->builds().find_intact(task.spec);
+  const Builder::Result* result = service_->builds().find_or_build(task.spec);
   if (const auto* artifact = result != nullptr ? std::get_if<Artifact>(result) : nullptr) {
     task.artifact = artifact->path.string();  // another one, if what was built could not be read at first
     return false;
@@ -234,7 +234,7 @@ std::optional<std::size_t> WorkerRunner::least_busy() const {
 bool WorkerRunner::start_one(Task& task, std::size_t device) {
   DeviceQueue& queue = devices_[device].queue;
   wire::MeasureRequest request = service_->requests().measure(task.spec);
-  if (!service_->reference().ready(task.spec) || !queue.may_start(task.fresh)) return false;
+  if (!service_->reference().ready(task.spec) || !queue.make_way_for(task.fresh)) return false;
   if (request.workspace_bytes() > workspace_bytes_) {
     workspace_bytes_ = request.workspace_bytes();
     renew_rules();
@@ -279,7 +279,7 @@ void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds
 void WorkerRunner::start_common() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
-    if (!scales_.lacks_common(i) || !queue.has_room() || !queue.may_start(true)) continue;
+    if (!scales_.lacks_common(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
     queue.start({kCommon, common_, true, common_clocks_});
     scales_.begin(i);
   }

@@ -23,7 +23,7 @@ class QueueTest : public testing::Test {
     std::map<std::int64_t, exec::DeviceQueue::Result> results;
     for (std::int64_t next = 1; results.size() < static_cast<std::size_t>(specs);) {
       queue.advance({}, [](std::int64_t) {});
-      for (; next <= specs && queue.has_room() && queue.may_start(false); ++next)
+      for (; next <= specs && queue.has_room() && queue.make_way_for(false); ++next)
         queue.start({next, tuning_.requests().measure(tuning_.spec(next)), false});
       if (const auto event = host().wait(host().now() + std::chrono::seconds(1))) queue.handle(*event);
       while (auto result = queue.take_result()) results.emplace(result->ticket, std::move(*result));
@@ -108,7 +108,7 @@ TEST_F(QueueTest, ADeviceIsBusyWhileSomethingIsCheckedOrTimed) {
 
 TEST_F(QueueTest, WhatIsAbandonedLeavesTheDeviceToTheNext) {
   exec::DeviceQueue queue(device(), {});
-  ASSERT_TRUE(queue.has_room() && queue.may_start(false));
+  ASSERT_TRUE(queue.has_room() && queue.make_way_for(false));
   queue.start({7, tuning_.requests().measure(tuning_.spec(7)), false});
   EXPECT_FALSE(queue.has_room());
   queue.abandon(7);
