@@ -364,8 +364,6 @@ class JournalReader {
 
 std::vector<Recording> read_journal(std::string_view text) { return JournalReader(text).recordings(); }
 
-Recording read_last_of_journal(std::string_view text) { return JournalReader(text).last_recording(); }
-
 Recording read_printed_journal(std::string_view text) { return JournalReader(text).printed_recording(); }
 
 Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice) {

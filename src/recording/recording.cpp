@@ -216,11 +216,6 @@ std::string exact_text(const Value& value) {
   return to_yaml(boolean != nullptr ? Value(Bool{boolean->value}) : value);
 }
 
-Recording parse_recording(std::string_view text, const std::string& file) {
-  const auto read_ours = [](std::string_view journal) { return std::vector{read_last_of_journal(journal)}; };
-  return completed(std::move(parts_of(text, file, read_ours).front()), file);
-}
-
 std::filesystem::path run_file(const std::filesystem::path& named) {
   std::error_code ignored;
   const std::filesystem::path journal = named.string() + ".jsonl";
@@ -229,8 +224,6 @@ std::filesystem::path run_file(const std::filesystem::path& named) {
                        !std::filesystem::exists(named.string() + ".yaml", ignored);
   return is_name || std::filesystem::is_regular_file(journal, ignored) ? journal : named;
 }
-
-Recording read_recording(const std::filesystem::path& path) { return parse_recording(read_text(path), path.string()); }
 
 Recording read_printed_recording(const std::filesystem::path& path) {
   const auto read_ours = [](std::string_view text) { return std::vector{read_printed_journal(text)}; };
@@ -245,11 +238,15 @@ Recording read_printed_recording(const std::filesystem::path& path) {
 }
 
 std::vector<Recording> read_recordings(const std::filesystem::path& path) {
-  std::vector<Recording> recordings = parts_of(read_text(path), path.string());
+  return parse_recordings(read_text(path), path.string());
+}
+
+std::vector<Recording> parse_recordings(std::string_view text, const std::string& file) {
+  std::vector<Recording> recordings = parts_of(text, file);
   // A problem for which nothing was tried says nothing of the others.
   if (std::ranges::any_of(recordings, [](const Recording& recording) { return !recording.trials.empty(); }))
     std::erase_if(recordings, [](const Recording& recording) { return recording.trials.empty(); });
-  for (Recording& recording : recordings) recording = completed(std::move(recording), path.string());
+  for (Recording& recording : recordings) recording = completed(std::move(recording), file);
   return recordings;
 }
 

@@ -67,23 +67,20 @@ struct Recording {
 /// name is there and no `best.jsonl`.
 std::filesystem::path run_file(const std::filesystem::path& named);
 
-/// Reads a run recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the T4
-/// format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Throws
-/// Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are negative,
-/// zero or no numbers; of a journal such records are left out, and the problem of the last run counts.
-Recording read_recording(const std::filesystem::path& path);
-/// The same with what the runs of a journal have printed of it: the order of the parameters, metrics that were
+/// Reads what was recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the
+/// T4 format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Of a journal there
+/// is one recording for each problem, in the order of their last runs; those without a trial are left out, unless all
+/// are. Throws Error(bad_input) with file, line and cause for what is none of these, holds no trial, or times that are
+/// negative, zero or no numbers; of a journal such records are left out.
+std::vector<Recording> read_recordings(const std::filesystem::path& path);
+/// The same of a text; `file` is its name in messages.
+std::vector<Recording> parse_recordings(std::string_view text, const std::string& file);
+/// The last of these with what the runs of a journal have printed of it: the order of the parameters, metrics that were
 /// computed, GFLOP/s where the operations of the problem are known, the objectives of the last one, and the times that
 /// it chose.
 Recording read_printed_recording(const std::filesystem::path& path);
-/// Reads all that a file holds: of a journal one recording for each problem, in the order of their last runs, so that
-/// the last one is what read_recording returns. Those without a trial are left out, unless all are. Throws as
-/// read_recording.
-std::vector<Recording> read_recordings(const std::filesystem::path& path);
 /// Kernel Tuner's name of an objective that tune computes itself: GFLOP/s for gflops.
 std::string figure_name(const std::string& objective);
-/// Reads a recording from a text; `file` is its name in messages.
-Recording parse_recording(std::string_view text, const std::string& file);
 
 /// The outcome with the time that was printed: a journal has all that could have been.
 Outcome printed_outcome(const Recording& recording, const RecordedTrial& trial);
@@ -99,7 +96,7 @@ struct RunChoice {
   std::string shape = {};              ///< the last one for this: M64-N64-K64, as in names of files; empty: any
 };
 /// Reads one run. What a journal holds of other runs is left out if the run has told its results; if not, the trials
-/// are those of read_recording up to the end of that run. Throws Error(bad_input) if there is no run of this number, or
+/// are those of its problem up to the end of that run. Throws Error(bad_input) if there is no run of this number, or
 /// for this shape.
 Recording read_run(const std::filesystem::path& path, const RunChoice& choice);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The readers behind parse_recording, one per format. Each leaves Recording::file, Parameter::kind and repeated specs
+// The readers behind read_recordings, one per format. Each leaves Recording::file, Parameter::kind and repeated specs
 // to it, and throws BadJson.
 #include <string_view>
 
@@ -16,9 +16,7 @@ Recording read_kernel_tuner(std::string_view text);
 Recording read_t4(std::string_view text);
 /// One recording for each problem and device, in the order of their last runs.
 std::vector<Recording> read_journal(std::string_view text);
-/// The last of them; reports what the others hold if it has no trial and they have.
-Recording read_last_of_journal(std::string_view text);
-/// The same; see read_printed_recording.
+/// The last of them, as read_printed_recording has it; reports what the others hold if it has no trial and they have.
 Recording read_printed_journal(std::string_view text);
 /// One run of a journal alone; see read_run.
 Recording read_journal_run(std::string_view text, const std::string& file, const RunChoice& choice);

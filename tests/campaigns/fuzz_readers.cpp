@@ -173,7 +173,7 @@ Reader tuning_reader(std::string name, std::vector<std::string> seeds, const fs:
 
 void check_same_trials(const recording::Recording& recording, const std::string& written, const char* format) {
   try {
-    const recording::Recording again = recording::parse_recording(written, "written");
+    const recording::Recording again = recording::parse_recordings(written, "written").back();
     if (again.trials.size() != recording.trials.size())
       throw Finding(fmt::format("as {} it has {} trials, not {}:\n{}", format, again.trials.size(),
                                 recording.trials.size(), written));
@@ -183,7 +183,7 @@ void check_same_trials(const recording::Recording& recording, const std::string&
 }
 
 void check_recording(const std::string& text) {
-  const recording::Recording recording = recording::parse_recording(text, "fuzz.rec");
+  const recording::Recording recording = recording::parse_recordings(text, "fuzz.rec").back();
   const recording::RecordedTrials trials(recording);
   for (const recording::RecordedTrial& trial : recording.trials) trials.find(trial.settings);
   check_same_trials(recording, recording::to_journal(recording, {"tune", "convert"}), "a journal");
@@ -205,7 +205,7 @@ Reader cache_reader(const fs::path& folder) {
   return {"kt-cache", {corpus("kernel_tuner.json")}, [file](const std::string& text) {
             write(file, text);
             return refuses_only_properly(file.string(), [&] {
-              recording::Recording kind = recording::parse_recording(corpus("kernel_tuner.json"), "corpus");
+              recording::Recording kind = recording::parse_recordings(corpus("kernel_tuner.json"), "corpus").back();
               const recording::RecordedTrial trial = kind.trials.front();
               kind.trials.clear();
               recording::KernelTunerCache cache(file, kind, {"GFLOP/s"});

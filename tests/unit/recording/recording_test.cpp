@@ -12,6 +12,8 @@
 namespace tune::recording_test {
 namespace {
 
+recording::Recording read_last(const std::filesystem::path& path) { return recording::read_recordings(path).back(); }
+
 using cli::has;
 
 const std::string kHeader = R"({
@@ -28,7 +30,7 @@ const std::string kOldFailure = R"(
 const std::string kNewFailure = R"(
 "64,b,true": {"BM": 64, "MODE": "b", "FLAG": true, "__error__": "RuntimeFailedConfig", "benchmark_time": 10},)";
 
-recording::Recording read(const std::string& text) { return recording::parse_recording(text, "run.json"); }
+recording::Recording read(const std::string& text) { return recording::parse_recordings(text, "run.json").back(); }
 
 std::string complaint(const std::string& text) {
   try {
@@ -136,7 +138,7 @@ TEST(Recording, NoLineOfTheRecordedJournalsIsDamaged) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(TUNE_SOURCE_DIR "/configs/recorded")) {
     if (entry.path().extension() != ".jsonl") continue;
     ++journals;
-    const recording::Recording recording = recording::read_recording(entry.path());
+    const recording::Recording recording = read_last(entry.path());
     EXPECT_EQ(recording.damaged.texts(recording.file), std::vector<std::string>{});
     EXPECT_FALSE(recording.finals && recording.has_older_finals);
   }
@@ -238,27 +240,27 @@ std::string bzipped(std::string text) {
 TEST(Recording, IsReadFromGzipAndBzip2) {
   const TuningFolder folder;
   const std::string text = kHeader + kFirst + kOldFailure;
-  EXPECT_EQ(recording::read_recording(folder.write("a.json", text)).trials.size(), 2u);
-  EXPECT_EQ(recording::read_recording(folder.write("a.json.gz", gzipped(text))).trials.size(), 2u);
-  EXPECT_EQ(recording::read_recording(folder.write("a.json.bz2", bzipped(text))).trials.size(), 2u);
-  EXPECT_THROW(recording::read_recording(folder.path() / "none.json"), Error);
-  EXPECT_THROW(recording::read_recording(folder.path()), Error);
+  EXPECT_EQ(read_last(folder.write("a.json", text)).trials.size(), 2u);
+  EXPECT_EQ(read_last(folder.write("a.json.gz", gzipped(text))).trials.size(), 2u);
+  EXPECT_EQ(read_last(folder.write("a.json.bz2", bzipped(text))).trials.size(), 2u);
+  EXPECT_THROW(read_last(folder.path() / "none.json"), Error);
+  EXPECT_THROW(read_last(folder.path()), Error);
 }
 
 TEST(Recording, IsReadFromAllStreamsOfACompressedFile) {
   const TuningFolder folder;
   const std::string begin = kHeader + kFirst;
   const auto gz = folder.write("a.gz", gzipped(begin) + gzipped(kOldFailure));
-  EXPECT_EQ(recording::read_recording(gz).trials.size(), 2u);
+  EXPECT_EQ(read_last(gz).trials.size(), 2u);
   const auto bz2 = folder.write("a.bz2", bzipped(begin) + bzipped(kOldFailure) + bzipped(kNewFailure));
-  EXPECT_EQ(recording::read_recording(bz2).trials.size(), 3u);
+  EXPECT_EQ(read_last(bz2).trials.size(), 3u);
 }
 
 TEST(Recording, SaysWhereACompressedFileIsCut) {
   const TuningFolder folder;
   const std::string gz = gzipped(kHeader + kFirst), bz2 = bzipped(kHeader + kFirst), more = bzipped(kOldFailure);
   const auto expect_cut = [&](const std::string& bytes) {
-    const std::string said = folder.complaint([&] { recording::read_recording(folder.write("a.json", bytes)); });
+    const std::string said = folder.complaint([&] { read_last(folder.write("a.json", bytes)); });
     EXPECT_TRUE(has(said, fmt::format("a.json: cannot be read: it is damaged before byte {}: the file ends within it",
                                       bytes.size())));
   };
@@ -272,7 +274,7 @@ TEST(Recording, SaysWhereACompressedFileIsDamaged) {
   const TuningFolder folder;
   const std::string text = kHeader + kFirst + kOldFailure;
   const auto complaint_of = [&](const std::string& bytes) {
-    return folder.complaint([&] { recording::read_recording(folder.write("a.json", bytes)); });
+    return folder.complaint([&] { read_last(folder.write("a.json", bytes)); });
   };
   std::string gz = gzipped(text), bz2 = bzipped(text);
   gz[gz.size() / 2] ^= 0x55;
@@ -289,7 +291,7 @@ TEST(Recording, ThatUnpacksToMuchMoreThanItsSizeIsRefused) {
   const auto complaint_of = [&](const std::string& first, const std::string& blank) {
     std::string bytes = first;
     for (int i = 0; i < 7; ++i) bytes += blank;
-    return folder.complaint([&] { recording::read_recording(folder.write("a.json", bytes)); });
+    return folder.complaint([&] { read_last(folder.write("a.json", bytes)); });
   };
   const std::string why =
       "a.json: cannot be read: it unpacks to more than 256 MiB, which no recording of its size does";
@@ -376,7 +378,8 @@ TEST(RecordedTrials, ValuesThatAreEqualInPythonAreKeptApart) {
   EXPECT_DOUBLE_EQ(time_of(std::string("1")), 3);
   EXPECT_DOUBLE_EQ(time_of(1.5), 4);
   EXPECT_EQ(trials.find(std::vector<Setting>{{"T", 1.0}}), nullptr) << "none of the three";
-  const recording::Recording again = recording::parse_recording(recording::to_kernel_tuner(recording, "now"), "again");
+  const recording::Recording again =
+      recording::parse_recordings(recording::to_kernel_tuner(recording, "now"), "again").back();
   EXPECT_EQ(again.trials.size(), 4u);
 }
 
