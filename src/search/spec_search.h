@@ -16,20 +16,16 @@ class SpecSearch : public Strategy {
   /// Lower is better; nullopt: there is nothing to compare, as of a failure.
   using Cost = std::function<std::optional<double>(const Trial&)>;
 
-  /// The specs in `first` are asked for before those of the search, but for the first one of a search with a prior.
-  SpecSearch(ValidSpecs specs, std::vector<Spec> first, Cost cost);
-  /// Must be called once, with a search over specs(), before anything else. `prior` is what the search has, or null.
-  void set_search(std::unique_ptr<Search> search, std::unique_ptr<const Prior> prior = nullptr) {
-    prior_ = std::move(prior);
-    search_ = std::move(search);
-  }
-  const ValidSpecs& specs() const { return specs_; }
+  /// `search` is over `specs` and has `prior`, which may be null. The specs in `first` are asked for before those of
+  /// the search, but for the first one of a search with a prior.
+  SpecSearch(std::unique_ptr<const ValidSpecs> specs, std::unique_ptr<const Prior> prior,
+             std::unique_ptr<Search> search, std::vector<Spec> first, Cost cost);
 
   std::optional<Spec> ask() override;
   void tell(const Trial& trial) override;
 
  private:
-  ValidSpecs specs_;
+  std::unique_ptr<const ValidSpecs> specs_;
   std::unique_ptr<const Prior> prior_;
   std::unique_ptr<Search> search_;
   std::vector<Spec> first_;

@@ -251,13 +251,12 @@ search::Predict seconds_by(const CostModel& model, const ValidSpecs& specs) {
 
 std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
                                                 const Objective& objective, const std::optional<CostModel>& model) {
-  auto strategy = std::make_unique<search::SpecSearch>(
-      std::move(specs), std::move(first), [&objective](const Trial& trial) { return cost_of(objective, trial); });
+  auto all = std::make_unique<const ValidSpecs>(std::move(specs));
   std::unique_ptr<search::Prior> prior;
-  if (model) prior = std::make_unique<search::Prior>(strategy->specs(), seconds_by(*model, strategy->specs()));
-  auto search = search::make_search(choice_of(rules), strategy->specs(), rules.seed, prior.get());
-  strategy->set_search(std::move(search), std::move(prior));
-  return strategy;
+  if (model) prior = std::make_unique<search::Prior>(*all, seconds_by(*model, *all));
+  auto search = search::make_search(choice_of(rules), *all, rules.seed, prior.get());
+  return std::make_unique<search::SpecSearch>(std::move(all), std::move(prior), std::move(search), std::move(first),
+                                              [&objective](const Trial& trial) { return cost_of(objective, trial); });
 }
 
 std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
