@@ -236,9 +236,8 @@ bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size) {
 }
 
 std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device) {
-  const bool by_time = plan.objective == "time" || plan.objective == "gflops";
   const search::StrategyChoice choice = choice_of(rules);
-  if (!by_time || choice.name != "auto" || choice.option("model") == 0) return std::nullopt;
+  if (!Objective(plan).by_time() || choice.name != "auto" || choice.option("model") == 0) return std::nullopt;
   return CostModel::of(plan, device);
 }
 

@@ -110,7 +110,7 @@ Merit Objective::merit(const Spec& spec, const Measurement& measurement) const {
   if (name() == "gflops") return {flops_of(plan_->problem) / measurement.timing.typical() / 1e9, true, true};
   if (is_product() && std::isnan(measured(measurement, name_)))  // a program may report it
     return {measured(measurement, "energy") * std::pow(measurement.timing.typical(), delays_in(name_)), false, false};
-  const double figure = measured(measurement, metric_ == nullptr && is_energy() ? "energy" : name());
+  const double figure = measured(measurement, is_energy() ? "energy" : name());
   if (name() == "gflops_per_watt") return {flops_of(plan_->problem) / figure / 1e9, true, false};
   return {figure, maximize_, false};
 }

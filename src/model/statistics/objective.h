@@ -19,10 +19,10 @@ class Objective {
   const std::string& name() const { return name_; }
   bool maximize() const { return maximize_; }
   /// Whether the objective depends on the time alone.
-  bool by_time() const { return metric_ == nullptr && (name() == "time" || name() == "gflops"); }
+  bool by_time() const { return metric_ == nullptr && (name_ == "time" || name_ == "gflops"); }
   /// Whether a slower spec is always worse, so that slow ones may be timed less. It is not if another objective could
   /// favour it.
-  bool follows_time() const { return (name() == "time" || name() == "gflops") && plan_->other_objectives.empty(); }
+  bool follows_time() const { return by_time() && plan_->other_objectives.empty(); }
   /// Whether a spec that takes more energy is always worse.
   bool follows_energy() const { return is_energy() && plan_->other_objectives.empty(); }
   /// Whether it is a product of energy and time, which no column shows by itself: `edp`, `ed2p`.
@@ -44,7 +44,8 @@ class Objective {
  private:
   /// How often the energy is multiplied by the time; 0: it is no such product.
   static int delays_in(const std::string& objective);
-  bool is_energy() const { return name() == "energy" || name() == "gflops_per_watt"; }
+  /// Whether the objective depends on the energy alone.
+  bool is_energy() const { return metric_ == nullptr && (name_ == "energy" || name_ == "gflops_per_watt"); }
   bool uses_energy(const Metric& metric) const;
   bool needs_energy(const std::string& objective) const;
   /// The values over which metrics are evaluated; NaN for what the measurement lacks.
