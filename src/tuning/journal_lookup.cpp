@@ -129,10 +129,9 @@ std::optional<Trial> JournalLookup::answer(const Spec& spec) {
   return trial;
 }
 
-exec::RecordedOrder JournalLookup::order(std::int64_t most_out) const {
-  if (most_out == TunerRules().most_out) return {};
-  return {static_cast<int>(most_out),
-          [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
+exec::RecordedOrder JournalLookup::order(std::optional<int> most_out) const {
+  if (!most_out) return {};
+  return {*most_out, [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
 }
 
 }  // namespace tune::tuning

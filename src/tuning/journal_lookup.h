@@ -51,8 +51,9 @@ class JournalLookup {
   /// What the journal knows of a spec. For a spec during which earlier runs ended, records that failure and returns it.
   /// nullopt if the spec must be tried.
   std::optional<Trial> answer(const Spec& spec);
-  /// The order in which a search was told what the journal knows, if at most this many specs were out at a time.
-  exec::RecordedOrder order(std::int64_t most_out) const;
+  /// The order in which a search was told what the journal knows, if it had these TunerRules::most_out; none if it
+  /// did not wait for trials.
+  exec::RecordedOrder order(std::optional<int> most_out) const;
   /// Whether specs are measured again, whatever the journal says of them.
   void set_repeating(bool repeating) { repeating_ = repeating; }
 

@@ -6,7 +6,8 @@
 
 namespace tune::tuning {
 
-Measuring::Measuring(JournalLookup& known, std::int64_t most_out, std::function<std::unique_ptr<exec::Executor>()> make)
+Measuring::Measuring(JournalLookup& known, std::optional<int> most_out,
+                     std::function<std::unique_ptr<exec::Executor>()> make)
     : known_(&known),
       make_(std::move(make)),
       runner_([this](const Spec& spec) { return known_->answer(spec); },

@@ -14,8 +14,8 @@ namespace tune::tuning {
 /// first such spec.
 class Measuring {
  public:
-  /// `known` must outlive this; `most_out` as for JournalLookup::order. `make` is asked once.
-  Measuring(JournalLookup& known, std::int64_t most_out, std::function<std::unique_ptr<exec::Executor>()> make);
+  /// `known` must outlive this; `most_out` as of TunerRules. `make` is asked once.
+  Measuring(JournalLookup& known, std::optional<int> most_out, std::function<std::unique_ptr<exec::Executor>()> make);
   Measuring(const Measuring&) = delete;
   Measuring& operator=(const Measuring&) = delete;
 

@@ -32,10 +32,11 @@ Tuner::Tuner(const Objective& objective, const exec::RequestFactory* requests, e
 void Tuner::sweep(search::Strategy& strategy) {
   started_ = now_();
   std::int64_t asked = 0;
-  std::int64_t out = 0;
+  int out = 0;
   bool more = true;
   while (more || out > 0) {
-    while (more && systematic_failure_.empty() && runner_->free_slots() > 0 && out < rules_.most_out) {
+    while (more && systematic_failure_.empty() && runner_->free_slots() > 0 &&
+           !(rules_.most_out && out == *rules_.most_out)) {
       more = may_start(asked);
       auto spec = more && has_time_for(out + 1) ? strategy.ask() : std::nullopt;
       if (!spec) {

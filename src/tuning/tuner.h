@@ -27,8 +27,9 @@ struct TunerRules {
   bool keep_going = false;            ///< also when every spec fails alike
   std::string flaw = {};              ///< by which all specs are likely to fail: the first failure ends the sweep
   int jobs = 1;
-  /// Specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
-  std::int64_t most_out = std::numeric_limits<std::int64_t>::max();
+  /// The most specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
+  /// Unset: as many as the runner takes.
+  std::optional<int> most_out = {};
 };
 
 /// The loop: asks the strategy for specs, starts them, waits, writes each trial to the journal, tells strategy and

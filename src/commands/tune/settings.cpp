@@ -22,7 +22,7 @@
 namespace tune::commands {
 namespace {
 
-constexpr std::int64_t kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
+constexpr int kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 }  // namespace
 
@@ -184,7 +184,7 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
   if (const std::vector<std::string> misfits = misfits_of_source(target.plan()); !misfits.empty())
     rules.flaw = misfits[0];
   rules.jobs = options.measure.jobs;
-  const auto all_devices = std::max<std::int64_t>(static_cast<std::int64_t>(devices), 1);
+  const int all_devices = std::max(static_cast<int>(devices), 1);
   if (rules.time_budget && !is_built(target.plan()))
     rules.most_out = all_devices;  // others would wait for the device, and the sweep for them
   else if (!search.spec && tuning::wants_search(search, grid->specs.size()))

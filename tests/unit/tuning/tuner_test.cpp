@@ -101,7 +101,7 @@ class OneASecond : public EagerRunner {
 };
 
 /// How many such specs are tried in a time budget, with up to so many in flight.
-std::int64_t tried_in(double time_budget, std::int64_t most_out) {
+std::int64_t tried_in(double time_budget, int most_out) {
   const Plan plan;
   const Objective objective(plan);
   const Clock::time_point start = Clock::now();
