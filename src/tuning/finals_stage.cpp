@@ -103,8 +103,7 @@ class FinalsStage {
     const double needed =
         Judge(contenders.specs.size()).fewest_rounds() * round_seconds(contenders, tuner.trials(), rules);
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
-    if (rules.end_is_asked_for && contenders.count() > 1)
-      cut_to_time(contenders, tuner.trials(), rules, seconds_left);
+    if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
       outcome_->no_finals = "there was no time for two specs";
@@ -151,7 +150,7 @@ class FinalsStage {
     const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
       parts_.progress.set_finals(
-          {round, exec::most_rounds(rules), active, count, begin, std::max(rules.end, rules.last_end)}, now());
+          {round, exec::most_rounds(rules.by_time), active, count, begin, std::max(rules.end, rules.last_end)}, now());
       parts_.journal.flush(false);
     };
     try {

@@ -90,7 +90,7 @@ class NoisyTuning {
     std::vector<Finalist*> specs;
     for (Finalist& finalist : finals.finalists) specs.push_back(&finalist);
     Tournament tournament(std::move(specs), finals.accuracy);
-    for (int round = 1; round <= (by_time ? SequentialIntervals::looks().back() : exec::kRoundsNotByTime); ++round) {
+    for (int round = 1; round <= exec::most_rounds(by_time); ++round) {
       time_once(finals, finalists, objective, round);
       if (!by_time) continue;
       tournament.end_round(round);

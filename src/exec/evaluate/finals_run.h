@@ -14,8 +14,8 @@ using Contender = wire::Contender;
 using FinalsSettings = wire::FinalsSettings;
 using Question = wire::Question;
 
-/// The number of rounds if the objective is not the time: they eliminate nobody.
-inline constexpr int kRoundsNotByTime = 15;
+/// The most rounds of finals; where the objective is not the time, all are held, because none eliminates anybody.
+int most_rounds(bool by_time);
 
 /// How finals are held, when they end by this machine's clock, and who is told of their turns.
 struct FinalsRules : wire::FinalsSettings {
@@ -29,9 +29,6 @@ struct FinalsRules : wire::FinalsSettings {
   /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.
   std::function<void()> note_waiting = {};
 };
-
-/// How many rounds are held at most.
-int most_rounds(const FinalsRules& rules);
 
 /// Finals that can be held once, on this machine or on another.
 class FinalsRun {

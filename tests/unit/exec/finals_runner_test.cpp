@@ -329,7 +329,7 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
                                                    {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
                                                    {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
   const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
-  const int most = exec::most_rounds(rules);
+  const int most = exec::most_rounds(rules.by_time);
   EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
   EXPECT_EQ(finals.finalists[1].rounds.size(), static_cast<std::size_t>(finals.decided_after));
   EXPECT_LT(finals.decided_after, 16);
