@@ -21,13 +21,11 @@ class BurstClock {
   BurstClock(double highest_hz, Rest rest) : target_hz_(highest_hz), rest_(std::move(rest)) {}
 
   /// Whether a launch counts that began when the device was awake, but not busy, at this clock (0: not known). If not,
-  /// has rested the device, and the launch is to be repeated.
+  /// rests the device until its clock is back, or takes the clock that it grants for that of short work.
   bool rest_unless_reached(double clock_hz);
-  /// What is taken for the device's clock under short work.
-  double target_hz() const { return target_hz_; }
 
  private:
-  double target_hz_;
+  double target_hz_;  ///< what is taken for the device's clock under short work
   Rest rest_;
 };
 

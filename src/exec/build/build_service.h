@@ -24,8 +24,7 @@ class BuildService {
   /// Does what `find` does, right before the artifact is loaded: returns null also if it is gone or has changed since
   /// it was built. A missing artifact is queued to be built. Throws what `want` throws.
   const Builder::Result* find_or_build(const Spec& spec);
-  /// Does what `find_or_build` does for the reference kernel built with the parameters of `spec`, and starts its build
-  /// if the artifact is missing.
+  /// The same for the reference kernel built with the parameters of `spec`, whose build is started at once.
   const Builder::Result* find_or_build_reference(const Spec& spec);
 
   /// The result of that build; null if it is not finished.

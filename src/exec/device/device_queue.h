@@ -55,7 +55,8 @@ class DeviceQueue {
   void set_rules(const Rules& rules) { rules_ = rules; }
   /// Whether there is a place for another job.
   bool has_room() const;
-  /// Whether a job can be started now. To be asked right before it is started; `fresh` is Job::fresh.
+  /// Whether a job can be started now. If it needs a new process (`fresh` is Job::fresh), waits for the turn to open
+  /// the device, and ends the idle process that is in its way. To be called right before the job is started.
   bool make_way_for(bool fresh);
   void start(Job job);
   /// Called with a job's ticket right before it launches.
