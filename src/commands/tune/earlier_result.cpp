@@ -10,11 +10,6 @@
 #include "tuning/stored_baseline.h"
 
 namespace tune::commands {
-namespace {
-
-constexpr std::size_t kComparedSpecs = 20;
-
-}  // namespace
 
 EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Plan& plan,
                              const Device& device)
@@ -32,8 +27,9 @@ std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Devi
 }
 
 void print_comparison(const RunComparison& comparison) {
+  constexpr std::size_t kMostSpecs = 20;
   if (comparison.shapes.front().best.front().paired) return;
-  platform::print(report::comparison_text(comparison, kComparedSpecs, platform::terminal_columns(STDOUT_FILENO)));
+  platform::print(report::comparison_text(comparison, kMostSpecs, platform::terminal_columns(STDOUT_FILENO)));
 }
 
 }  // namespace tune::commands

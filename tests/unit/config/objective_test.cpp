@@ -61,6 +61,16 @@ TEST_F(ObjectiveTest, AMetricMayBeComputedFromEnergy) {
   EXPECT_DOUBLE_EQ(Objective(plan).merit(*spec, of(1e-3, 0.001)).value, 2);
 }
 
+TEST_F(ObjectiveTest, AMetricOfThatNameIsNeitherTimeNorEnergy) {
+  for (const char* name : {"gflops", "energy", "gflops_per_watt"}) {
+    const std::string objective = std::string("objective: ") + name + "\n";
+    const Plan built_in = gpu(objective), metric = gpu(objective + "metrics: {" + name + ": BM/time}\n");
+    EXPECT_EQ(Objective(built_in).follows_time(), name == std::string("gflops"));
+    EXPECT_EQ(Objective(built_in).follows_energy(), name != std::string("gflops"));
+    EXPECT_FALSE(Objective(metric).follows_time() || Objective(metric).follows_energy()) << name;
+  }
+}
+
 TEST_F(ObjectiveTest, EnergyIsMeasuredWhereItIsNeeded) {
   const auto energy = [this](const std::string& more, bool tuned) {
     const Plan plan = gpu(more);
