@@ -38,6 +38,11 @@ class PackageTest : public testing::Test {
     const int status = std::system(line.c_str());
     return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
   }
+  /// What the test of the package in `folder` says, which is configured once and built again where it was changed.
+  std::string selftest(const std::string& folder) const {
+    return shell("{ { [ -e build ] || cmake -S " + folder +
+                 " -B build; } && cmake --build build --target selftest; } > log 2>&1 || cat log; build/selftest");
+  }
 
   Sandbox sandbox_;
 };

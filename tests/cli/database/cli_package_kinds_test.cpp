@@ -22,10 +22,7 @@ class PackageKinds : public PackageTest {
     tune({"merge", "best.yaml", "-o", "db.yaml"});
     return pack("kind", code);
   }
-  std::string tested() const {
-    return shell(
-        "{ cmake -S kind -B build && cmake --build build --target selftest; } > log 2>&1 || cat log; build/selftest");
-  }
+  std::string tested() const { return selftest("kind"); }
   /// The same, with a kernel that was changed.
   std::string tested_with(const std::string& from, const std::string& to) const {
     const std::string right = sandbox_.read("kind/kernel/k.cpp");
@@ -269,9 +266,7 @@ int main() {
   EXPECT_EQ(shell("all/app"), "ok\n216 right, 552 kept\nok\n" + wrong + wrong + wrong +
                                   "m is more than groups * max_rows\na size is not positive\n"
                                   "the kernel has no distances between rows\ncode 0");
-  expect_right(shell("{ cmake -S experts -B build && cmake --build build --target selftest; } > log 2>&1 || cat log; "
-                     "build/selftest"),
-               "1");
+  expect_right(selftest("experts"), "1");
 }
 
 }  // namespace

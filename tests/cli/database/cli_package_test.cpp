@@ -96,9 +96,7 @@ TEST_F(Package, ABestYamlIsItsOwnTuningFile) {
   const Result packed = tune({"package", "best4.yaml", "-o", "alone"});
   EXPECT_TRUE(has(packed.out, "alone: 1 size in 1 binary"));
   EXPECT_TRUE(has(packed.err, "note: the package is for this size alone; --yaml FILE")) << "it has no constraints";
-  EXPECT_TRUE(
-      has(shell("{ cmake -S alone -B build && cmake --build build --target selftest; } > log && build/selftest"),
-          ", 0 by rule\n"));
+  EXPECT_TRUE(has(selftest("alone"), ", 0 by rule\n"));
   EXPECT_FALSE(has(tune({"package", "best4.yaml", "--yaml", "k.yaml", "-o", "others"}).err, "note:"));
   EXPECT_TRUE(has(tune({"package", "best4.yaml", "--yaml", "best4.yaml", "-o", "named"}).err, "for this size alone"));
   EXPECT_TRUE(has(tune({"package", "db.yaml", "-o", "none"}, 2).err,
@@ -260,24 +258,21 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
   tune({"t.yaml", "--tune", "--no-finals", "--quiet", "--output", "more", "--problem", "count=64"});
   tune({"merge", "best.yaml", "more.yaml", "-o", "db.yaml"});
   EXPECT_TRUE(has(tune({"package", "db.yaml", "--yaml", "t.yaml", "-o", "twice"}).out, "2 sizes in 1 binary"));
-  const auto tested = [&] {
-    return shell("{ cmake -S twice -B build && cmake --build build --target selftest; } > log && build/selftest");
-  };
-  EXPECT_EQ(tested(),
+  EXPECT_EQ(selftest("twice"),
             "6 results of 2 entries and sizes beside them, 0 wrong; 4 sizes have nothing that is valid\ncode 0");
   const auto changed = [&](const std::string& from, const std::string& to) {
     sandbox_.write("twice/kernel/t.cpp", replaced(sandbox_.read("twice/kernel/t.cpp"), from, to));
   };
   changed("y[j] = 2 * x[j];", "y[j] = 2.01f * x[j], const_cast<float*>(x)[j] = 1;");
   changed("flags[j] ^ 1", "flags[j] ^ 3");
-  const std::string wrong = tested();
+  const std::string wrong = selftest("twice");
   for (const char* said :
        {"WRONG count=64: y[0] is ", "WRONG count=100: flags[0] is ", "x is an input and was written"})
     EXPECT_TRUE(has(wrong, said));
   EXPECT_TRUE(wrong.ends_with("code 1"));
   sandbox_.write("twice/kernel/t.cpp", kernel);
   changed("y[j] = 2", "y[j + 1] = 2");
-  EXPECT_TRUE(has(tested(), "memory outside of y was written"));
+  EXPECT_TRUE(has(selftest("twice"), "memory outside of y was written"));
   sandbox_.write("twice/kernel/t.cpp", kernel);
   EXPECT_TRUE(has(shell("cmake --build build --target bench > log && build/bench --threshold 1000"), "  count=100\n"));
   const std::string slower = shell("build/bench --threshold -0.99");
