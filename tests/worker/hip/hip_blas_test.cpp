@@ -85,6 +85,7 @@ TEST_F(HipBlas, ThatCannotBeUsedMakesPlaceForTheNext) {
 TEST_F(HipBlas, IsSoughtInFewerAndFewerPlaces) {
   provide("libhipblaslt.so", nullptr);
   std::vector<std::string> places = blas::Library::places();
+  ASSERT_FALSE(places.empty());
   for (std::size_t tries = places.size(); !places.empty(); --tries) {
     ASSERT_GT(tries, 0u);
     refusal(places);
