@@ -343,7 +343,7 @@ class WinnerVerdict {
     const bool tried_all = summary_->specs == std::to_string(summary_->trials.size());
     const double with_sweep = *limits.time_budget - room + seconds;
     const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-    const bool needs_budget = seconds > limits.budget.value_or(rounds < kSureRounds ? limits.usual : 0);
+    const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? limits.usual : 0);
     return fmt::format("{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
                        same_command(fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
                        *limits.time_budget);

@@ -78,7 +78,7 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
-    outcome_->limits = {rules_.budget, rules_.time_budget, kFinalsSeconds, 0};
+    outcome_->limits = {rules_.budget, rules_.time_budget, kFirstRoundsSeconds, 0};
     Contenders contenders{
         choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
     if (contenders.specs.empty()) return;
@@ -123,13 +123,14 @@ class FinalsStage {
     rules.by_time = parts_.objective.by_time();
     // On an H200, finals of kernels of 1.1 to 2.6 ms chose as well by one launch as by three, and ended sooner.
     if (are_steady(parts_.plan, parts_.objective, tuner.trials())) rules.launches = 1;
-    if (is_sustained) rules.least_turn = kSustainedTurn;
+    if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     if (rules_.alone && !rules.width) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-    rules.end = begin + platform::ticks(rules_.budget.value_or(std::max(sweep, kShortFinals)));
-    rules.last_end =
-        rules_.budget ? rules.end : begin + platform::ticks(is_sustained ? kSustainedSeconds : kFinalsSeconds);
+    rules.end = begin + platform::ticks(rules_.budget.value_or(std::max(sweep, kLeastFinalsSeconds)));
+    rules.last_end = rules_.budget
+                         ? rules.end
+                         : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
     rules.end_is_asked_for = rules_.budget.has_value();
     if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
       rules.end = std::min(rules.end, *rules_.deadline);

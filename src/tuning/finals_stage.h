@@ -14,12 +14,12 @@ namespace tune::tuning {
 
 /// Unless another limit is asked for, finals last at most as long as the sweep's measuring, but may last this many
 /// seconds.
-inline constexpr double kShortFinals = 1;
-/// The seconds that the first kSureRounds, and the question of --baseline, may take nevertheless. As many of a
+inline constexpr double kLeastFinalsSeconds = 1;
+/// The seconds that the first kFirstRounds, and the question of --baseline, may take nevertheless. As many of a
 /// time budget are reserved for finals, but at most kFinalsShare of it.
-inline constexpr double kFinalsSeconds = 30;
+inline constexpr double kFirstRoundsSeconds = 30;
 /// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
-inline constexpr double kSustainedSeconds = 120, kSustainedTurn = 0.65;
+inline constexpr double kSustainedFirstRoundsSeconds = 120, kSustainedTurnSeconds = 0.65;
 
 /// Whether and how the finals of a tuning are held.
 struct FinalsStageRules {

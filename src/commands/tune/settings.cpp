@@ -177,7 +177,7 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
   rules.time_budget = search.time_budget;
   if (rules.time_budget && options.tune && options.finals.hold)
     *rules.time_budget -=
-        std::min(kFinalsShare * *rules.time_budget, options.finals.budget.value_or(tuning::kFinalsSeconds));
+        std::min(kFinalsShare * *rules.time_budget, options.finals.budget.value_or(tuning::kFirstRoundsSeconds));
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = options.tune && !target.job.in_full;
@@ -200,7 +200,7 @@ report::RunLimits limits_of(const TuneOptions& options, const Target& target, co
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
   const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
   if (!options.finals.hold || (!several && !repeats_result(options, target))) return limits;
-  limits.finals_seconds = options.finals.budget.value_or(tuning::kShortFinals);
+  limits.finals_seconds = options.finals.budget.value_or(tuning::kLeastFinalsSeconds);
   limits.finals_as_sweep = !options.finals.budget;
   return limits;
 }

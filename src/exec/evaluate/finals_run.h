@@ -23,7 +23,7 @@ struct FinalsRules : wire::FinalsSettings {
 
   double least_turn = 0;         ///< seconds that a contender's turn takes at least
   Clock::time_point end{};       ///< after this time every round but the first is aborted
-  Clock::time_point last_end{};  ///< the same for the first kSureRounds, and while the question is open
+  Clock::time_point last_end{};  ///< the same for the first kFirstRounds, and while the question is open
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
   std::function<void(const Contender&)> note_turn = {};
   /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.

@@ -383,7 +383,7 @@ bool FinalsRunner::rests(const FinalsEntry& entry) const {
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.
 FinalsRules::Clock::time_point FinalsRunner::end() const {
-  return round_ <= kSureRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
+  return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
 }
 
 // The last of those that share a process ends it.

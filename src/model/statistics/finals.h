@@ -22,7 +22,7 @@ inline constexpr double kEquivalence = 0.003;
 inline constexpr double kAccuracy = 0.01;
 /// So many rounds tell any two of 24 specs apart even if a few of them are disturbed. (The fewest that do, 16 rounds,
 /// must all be undisturbed.)
-inline constexpr int kSureRounds = 39;
+inline constexpr int kFirstRounds = 39;
 /// Of the time budget of a run, finals get this share at most, unless the sweep leaves more.
 inline constexpr double kFinalsShare = 0.25;
 

@@ -312,7 +312,7 @@ TEST_F(FinalsRunnerTest, SureRoundsOutlastTheTimeAndNoMore) {
   exec::FinalsRules rules = by_time();
   rules.last_end = rules.end;
   rules.end = host().now() + std::chrono::seconds(1);
-  EXPECT_EQ(finals_of(3, rules)[0].rounds.size(), static_cast<std::size_t>(kSureRounds));
+  EXPECT_EQ(finals_of(3, rules)[0].rounds.size(), static_cast<std::size_t>(kFirstRounds));
   rules.last_end = host().now() + std::chrono::seconds(11);
   EXPECT_EQ(finals_of(2, rules)[0].rounds.size(), 5u) << "unless they take longer than they may";
 }
