@@ -49,8 +49,8 @@ class Journal {
   std::optional<Foreign> foreign() const;
   /// Lines that were no records; they stay in the file.
   const wire::DamagedLines& damaged() const { return damaged_; }
-  /// How many runs ended, by no will of theirs or their user's that is known, while this ran: what a StartedRecord
-  /// names, since the last record of its outcome.
+  /// How many runs crashed or were killed while this ran (what a StartedRecord names), since its outcome was recorded
+  /// last. Those that a user is known to have interrupted do not count.
   int ends_of(const std::string& id) const;
   /// Why runs that continue this journal, of the same kernel, problem and device as the last one, share no processes;
   /// empty: they may.

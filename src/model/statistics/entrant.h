@@ -26,7 +26,7 @@ struct Entrant {
 
 /// What records have instead of the kind: a name, and nothing for specs.
 std::string label_of(const Entrant& entrant);
-/// Of which records say the spec, and whether it is the default, apart from the label.
+/// The entrant of such a label, without its spec; whether it is the default is not in the label either.
 Entrant entrant_of(const std::string& label);
 
 }  // namespace tune

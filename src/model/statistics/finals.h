@@ -12,16 +12,17 @@
 
 namespace tune {
 
-/// What takes so many times as long as it can have taken without other programs has visibly been disturbed.
+/// A time counts as disturbed if it is longer by this factor than what it can have been without other programs.
 inline constexpr double kDisturbed = 1.05;
-/// So many threads of other programs, on average, may have disturbed it: one of them in one of three launches.
+/// From so many threads of other programs on, on average, they may have disturbed times: one thread in a third of the
+/// launches.
 inline constexpr double kBusy = 0.33;
 /// Ratios of times that differ from 1 by no more than this count as equal.
 inline constexpr double kEquivalence = 0.003;
 /// Unless another accuracy is asked for, a winner may be slower than the best of the finals by this share of its time.
 inline constexpr double kAccuracy = 0.01;
-/// So many rounds tell any two of 24 specs apart even if a few of them are disturbed. (The fewest that do, 16 rounds,
-/// must all be undisturbed.)
+/// Rounds that finals hold although their budget is spent: so many tell any two of 24 specs apart even if a few rounds
+/// are disturbed. (The fewest that do, 16 rounds, must all be undisturbed.)
 inline constexpr int kFirstRounds = 39;
 /// Of the time budget of a run, finals get this share at most, unless the sweep leaves more.
 inline constexpr double kFinalsShare = 0.25;
