@@ -27,6 +27,10 @@ void cut(Contenders& contenders, std::size_t most) {
   baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
+const Trial& trial_of(const Spec& spec, std::span<const Trial> trials) {
+  return *std::ranges::find(trials, spec.mesh_idx, [](const Trial& trial) { return trial.spec.mesh_idx; });
+}
+
 /// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long. That
 /// of a command is one run.
 double turn_seconds(const Trial& trial, int launches, double least) {
@@ -41,8 +45,7 @@ double turn_seconds(const Contenders& contenders, std::size_t i, std::span<const
                     const exec::FinalsRules& rules) {
   const std::size_t baselines = contenders.baselines.size();
   const Spec& spec = contenders.specs[i <= baselines ? 0 : i - baselines].entrant.spec;
-  const auto trial = std::ranges::find(trials, spec.mesh_idx, [](const Trial& t) { return t.spec.mesh_idx; });
-  return turn_seconds(*trial, rules.launches, rules.least_turn);
+  return turn_seconds(trial_of(spec, trials), rules.launches, rules.least_turn);
 }
 
 /// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
@@ -208,6 +211,16 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
     notes.add("there were no finals, which need several processes at a time: the device has memory for one");
   else
     notes.add(fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
+}
+
+void leave_out_slow(Contenders& contenders, std::span<const Trial> trials) {
+  const auto seconds = [&](const exec::Contender& contender) {
+    return trial_of(contender.entrant.spec, trials).measurement()->timing.median;
+  };
+  const double most = 2 * seconds(contenders.specs.front());
+  std::erase_if(contenders.specs, [&](const exec::Contender& contender) {
+    return !contender.entrant.is_default() && seconds(contender) > most;
+  });
 }
 
 double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules) {

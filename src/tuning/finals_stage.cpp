@@ -100,9 +100,14 @@ class FinalsStage {
     const std::string id = finals_id(contenders.all());
     if (restore(id, contenders.all())) return;
     const exec::FinalsRules rules = finals_rules(tuner);
-    const double needed =
-        Judge(contenders.specs.size()).fewest_rounds() * round_seconds(contenders, tuner.trials(), rules);
+    const double round = round_seconds(contenders, tuner.trials(), rules);
+    const double needed = Judge(contenders.specs.size()).fewest_rounds() * round;
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
+    if (rules.end_is_asked_for && Judge::kFewest * round > seconds_left) {
+      leave_out_slow(contenders, tuner.trials());
+      outcome_->unrivalled = contenders.specs.size() == 1;
+      if (outcome_->unrivalled && !enough(contenders)) return;
+    }
     if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {

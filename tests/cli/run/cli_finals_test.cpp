@@ -179,6 +179,14 @@ TEST_F(FinalsOfTune, WhoDoesNotFitIntoABudgetIsLeftOut) {
   EXPECT_EQ(runs_of("2"), 6) << "the same command starts nothing";
 }
 
+TEST_F(FinalsOfTune, WhereTimeIsShortWhoIsMuchSlowerTakesNone) {
+  write_program("{T: [1, 3]}", "[ $T = 3 ] && sleep 1\nsay $T");
+  const Result result = tune({"--finals-budget", "3"});
+  EXPECT_TRUE(result.out.starts_with("DECIDED: T=1 (spec 0), 1.000 ms")) << result.out;
+  EXPECT_EQ(runs_of("3"), 1);
+  EXPECT_EQ(rows(tune({"--finals-budget", "3"}).out), rows(result.out));
+}
+
 // As where another program has taken a core since the sweep.
 TEST_F(FinalsOfTune, ThatASpecIsFasterThanAllOfThemHaveBecomeIsSaid) {
   write_program("{T: [1, 2, 3, 4, 5, 6]}", "if [ $T = 6 ]; then say 2; elif [ $n = 1 ]; then say 1; else say 10; fi");

@@ -287,6 +287,15 @@ TEST_F(ContendersTest, ATurnOfACommandIsOneRun) {
   EXPECT_NEAR(tuning::round_seconds(contenders_, trials_, {}), 4.3, 1e-9);
 }
 
+TEST_F(ContendersTest, WhoTakesMoreThanTwiceAsLongIsLeftOut) {
+  std::get<Measurement>(trials_[0].outcome).timing.median = 2.1;
+  tuning::leave_out_slow(contenders_, trials_);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
+  contenders_.specs = {{{spec(1)}}, {{spec(3), Entrant::Kind::current_default}}, {{spec(2)}}};
+  tuning::leave_out_slow(contenders_, trials_);
+  EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 3, 2})) << "today's configuration stays";
+}
+
 TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
   cut(-1);
   EXPECT_EQ(contenders_.count(), 1u);
