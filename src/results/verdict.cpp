@@ -298,8 +298,10 @@ class WinnerVerdict {
   }
 
   std::string same_command(const std::string& option) const {
-    const bool has_command = std::ranges::find(summary_->command, "--") != summary_->command.end();
-    return "the same command with " + option + (has_command ? " before its --" : "");
+    const auto has = [&](const std::string& word) {
+      return std::ranges::find(summary_->command, word) != summary_->command.end();
+    };
+    return has(option) ? "the same command" : "the same command with " + option + (has("--") ? " before its --" : "");
   }
 
   std::string next_text() const {
