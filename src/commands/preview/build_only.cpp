@@ -7,6 +7,7 @@
 #include "commands/tune/build_rows.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
+#include "commands/tune/source_check.h"
 #include "exec/build/kept_files.h"
 #include "model/program.h"
 #include "platform/files/streams.h"
@@ -70,6 +71,7 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
   results::TuningOutcome outcome;
   const std::optional<tuning::Grid> grid = target.grid(options, outcome);
   print_warnings(outcome.notes.warnings);
+  print_warnings(misfits_of_source(target.plan()));
   if (!target.job.search.spec) grid->require_specs(name_of_input(options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,

@@ -124,14 +124,15 @@ class SourceCheck {
     for (std::size_t i = 0; i < parameters->size(); ++i) check_type(launch, launch.args[i], (*parameters)[i], key);
   }
 
-  /// Of pointers to float and double, which hardly stand for anything else.
+  /// Of pointers to float and double, which hardly stand for another type.
   void check_type(const Launch& launch, const Argument& argument, const Tokens& parameter, const char* key) {
     const auto has = [&](std::string_view word) {
       return std::ranges::any_of(parameter, [&](const Token& token) { return token.is(word); });
     };
     const auto type = argument.kind == Argument::Kind::buffer ? type_of(argument.buffer) : std::nullopt;
     if (!type || !has("*") || has("float") == has("double")) return;
-    if (*type == Type::f32 || *type == Type::tf32 ? has("double") : has(*type == Type::f64 ? "float" : "double"))
+    const bool is_float = *type == Type::f32 || *type == Type::tf32, is_double = *type == Type::f64;
+    if (has("float") ? !is_float : !is_double)
       complain(fmt::format("{}: '{}' has type {}, and '{}' takes a {}* for it", key, argument.buffer, to_text(*type),
                            launch.kernel, has("float") ? "float" : "double"));
   }

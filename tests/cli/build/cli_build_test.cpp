@@ -133,6 +133,7 @@ launch: {args: [x, y]}
   const Result result = refused({"copy.yaml", "--build-only"});
   EXPECT_TRUE(has(result.out, "Number of valid built specs: 2 (out of 2)\n")) << result.out;
   EXPECT_EQ(result.err,
+            "warning: copy.yaml: there is no function 'elsewhere' in copy.cpp, which reference names\n"
             "tune: error: reference kernel 'elsewhere' cannot be built: kernel 'elsewhere' is not declared in "
             "copy.cpp\n");
 }

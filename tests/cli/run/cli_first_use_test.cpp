@@ -134,13 +134,15 @@ TEST_F(FirstUse, OneFailureEndsARunWhoseSourceLacksTheKernel) {
 TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
   const std::string body = " {\n  for (int i = 0; i < n; i += step) y[i] = 2 * x[i] * A;\n}\n";
   sandbox_.write("k.cpp", "extern \"C\" void twice(const float* x, float* y, int n, int step)" + body);
-  const auto said = [&](const std::string& args, const std::string& reference, const std::string& more = "") {
-    sandbox_.write(
-        "k.yaml",
-        "name: k\nfile: k.cpp\nkernel: twice\nproblem:\n  custom:\n    sizes: {n: 8}\n    buffers:\n"
-        "      - {name: x, type: f32, count: n, role: in}\n      - {name: y, type: f32, count: n, role: out}\n"
-        "    reference: {kernel: " +
-            reference + ", args: [x, y, n, 1]}\nparams: {A: 1}\nlaunch: {args: " + args + "}\n" + more);
+  const auto said = [&](const std::string& args, const std::string& reference, const std::string& more = "",
+                        const std::string& type = "f32") {
+    sandbox_.write("k.yaml",
+                   "name: k\nfile: k.cpp\nkernel: twice\nproblem:\n  custom:\n    sizes: {n: 8}\n    buffers:\n"
+                   "      - {name: x, type: " +
+                       type +
+                       ", count: n, role: in}\n      - {name: y, type: f32, count: n, role: out}\n"
+                       "    reference: {kernel: " +
+                       reference + ", args: [x, y, n, 1]}\nparams: {A: 1}\nlaunch: {args: " + args + "}\n" + more);
     const Result result = tune({"k.yaml", "--dry-run"});
     EXPECT_EQ(result.code, 0) << result.err;
     return result.err;
@@ -158,6 +160,8 @@ TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
   sandbox_.write("k.cpp", "extern \"C\" void twice(const double *x, float* __restrict y, int n, int step)" + body);
   EXPECT_TRUE(has(said("[x, y, n, 1]", "twice"),
                   "warning: k.yaml: launch: 'x' has type f32, and 'twice' takes a double* for it\n"));
+  sandbox_.write("k.cpp", "extern \"C\" void twice(const float* x, float* y, int n, int step)" + body);
+  EXPECT_TRUE(has(said("[x, y, n, 1]", "twice", "", "f16"), "'x' has type f16, and 'twice' takes a float* for it\n"));
   // What only a compiler can tell is not complained of.
   for (const char* source :
        {"extern \"C\" void twice(const float* x, float* y,\n#if A == 2\nint before,\n#endif\nint n, int step)",
