@@ -214,12 +214,15 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
 }
 
 void leave_out_slow(Contenders& contenders, std::span<const Trial> trials) {
-  const auto seconds = [&](const exec::Contender& contender) {
-    return trial_of(contender.entrant.spec, trials).measurement()->timing.median;
+  const auto measured = [&](const exec::Contender& contender) -> const Measurement& {
+    return *trial_of(contender.entrant.spec, trials).measurement();
   };
-  const double most = 2 * seconds(contenders.specs.front());
+  const double most = 2 * measured(contenders.specs.front()).timing.median;
   std::erase_if(contenders.specs, [&](const exec::Contender& contender) {
-    return !contender.entrant.is_default() && seconds(contender) > most;
+    double least = measured(contender).timing.median;
+    for (const double other : {measured(contender).timing.ci_low, measured(contender).clean_seconds})
+      if (other > 0) least = std::min(least, other);
+    return !contender.entrant.is_default() && least > most;
   });
 }
 

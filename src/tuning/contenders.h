@@ -58,7 +58,8 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests, bool one_process,
                    results::Notices& notes);
-/// Leaves out specs that took more than twice as long as the best in the sweep, but for today's configuration.
+/// Leaves out specs that took more than twice as long as the best in the sweep, and not because of other programs; but
+/// not today's configuration. Precondition: specs are ranked by time, and there is one.
 void leave_out_slow(Contenders& contenders, std::span<const Trial> trials);
 /// How long a round of them all takes, by these rules and by the sweep. Precondition: there is a spec.
 double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules);

@@ -89,7 +89,8 @@ class FinalsStage {
       return;
     }
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
-    outcome_->unrivalled = contenders.specs.size() == 1;
+    const std::size_t chosen = contenders.specs.size();
+    outcome_->unrivalled = chosen == 1;
     cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
@@ -103,9 +104,10 @@ class FinalsStage {
     const double round = round_seconds(contenders, tuner.trials(), rules);
     const double needed = Judge(contenders.specs.size()).fewest_rounds() * round;
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
-    if (rules.end_is_asked_for && Judge::kFewest * round > seconds_left) {
+    if (rules.end_is_asked_for && rules.by_time && Judge::kFewest * round > seconds_left) {
+      const bool all_fit = contenders.specs.size() == chosen;  // into memory
       leave_out_slow(contenders, tuner.trials());
-      outcome_->unrivalled = contenders.specs.size() == 1;
+      outcome_->unrivalled = all_fit && contenders.specs.size() == 1;
       if (outcome_->unrivalled && !enough(contenders)) return;
     }
     if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
