@@ -6,6 +6,7 @@
 #include <cmath>
 #include <deque>
 
+#include "model/values/error.h"
 #include "platform/process/bounded_log.h"
 #include "report/text.h"
 
@@ -169,7 +170,9 @@ bool Tuner::note_best(const Trial& trial) {
 void Tuner::learn(const Trial& trial) {
   const bool best = note_best(trial);
   progress_->tell(trial, best, now_(), best ? figure_of(trial) : "");
-  if (rules_.keep_going || !fails_alike(trial)) return;
+  if (rules_.keep_going) return;
+  if (trials_.empty()) require_objectives(trial);
+  if (!fails_alike(trial)) return;
   if (rules_.flaw.empty())
     systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) +
                           " specs all failed alike: " + std::string(to_text(first_failure_.stage)) + ": " +
@@ -178,10 +181,18 @@ void Tuner::learn(const Trial& trial) {
     systematic_failure_ = "this failed, and so will all specs: " + rules_.flaw;
 }
 
+// An objective that is misspelt is to cost one spec, not a sweep.
+void Tuner::require_objectives(const Trial& first) const {
+  if (first.measurement() == nullptr) return;
+  const std::string why = objective_->why_not_reported(first.spec, *first.measurement());
+  if (!why.empty()) throw Error(ExitCode::bad_input, why + " (--keep-going tries the other specs anyway)");
+}
+
 // The time speaks for itself; of another objective a person wants to see the value.
 std::string Tuner::figure_of(const Trial& best) const {
   if (objective_->by_time()) return "";
-  return report::four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " + objective_->name();
+  return report::four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " +
+         objective_->name();
 }
 
 void Tuner::tell_best(const Trial& best) {

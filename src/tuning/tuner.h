@@ -43,7 +43,8 @@ class Tuner {
         recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
         exec::RunObserver& observer = exec::no_observer());
 
-  /// Tries what the strategy asks for. Throws Interrupted, Error(environment).
+  /// Tries what the strategy asks for. Throws Interrupted, Error(environment), and Error(bad_input) if the first spec's
+  /// program does not report an objective.
   void sweep(search::Strategy& strategy);
   /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
   /// budget is spent. Returns how many. Throws as sweep.
@@ -62,6 +63,7 @@ class Tuner {
   void refuse_other_time(Trial& trial);
   void record(const Trial& trial);
   void learn(const Trial& trial);
+  void require_objectives(const Trial& first) const;
   bool note_best(const Trial& trial);
   bool in_time() const;
   bool may_start(std::int64_t asked) const;

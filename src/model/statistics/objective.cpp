@@ -1,5 +1,7 @@
 #include "model/statistics/objective.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "model/values/error.h"
+#include "model/values/names.h"
 #include "model/values/text.h"
 
 namespace tune {
@@ -22,11 +25,12 @@ double measured(const Measurement& measurement, const std::string& name) {
 }
 
 /// Lists the columns that a program did report, for a message about a missing one.
-std::string reported(const Plan& plan, const Measurement& measurement) {
+std::string reported(const Plan& plan, const Measurement& measurement, const std::string& missing) {
   if (!is_program(plan.backend)) return "";
-  std::string names;
-  for (const auto& [name, value] : measurement.metrics) names += (names.empty() ? "" : ", ") + name;
-  return "; " + (names.empty() ? "the program reports no columns" : "the program reports " + names);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : measurement.metrics) names.push_back(name);
+  return did_you_mean(missing, names) + "; the program reports " +
+         (names.empty() ? "no columns" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -120,19 +124,35 @@ std::string Objective::why_none(const Spec& spec, const Measurement& measurement
   if (std::isfinite(value)) return "";
   if (metric_ != nullptr && metric_->expression) return "objective " + name_ + " " + why_no_metric(spec, measurement);
   if (!std::isnan(value)) return "objective " + name_ + " is infinite";
-  return "objective " + name_ + " was not measured" + reported(*plan_, measurement);
+  return "objective " + name_ + " was not measured" + reported(*plan_, measurement, name_);
+}
+
+std::string Objective::why_not_reported(const Spec& spec, const Measurement& measurement) const {
+  if (!is_program(plan_->backend)) return "";
+  if (!missing(spec, measurement).empty()) return why_none(spec, measurement);
+  for (const std::string& name : plan_->other_objectives)
+    if (const Objective other(*plan_, name); !other.missing(spec, measurement).empty())
+      return other.why_none(spec, measurement);
+  return "";
+}
+
+std::string Objective::missing(const Spec& spec, const Measurement& measurement) const {
+  if (metric_ == nullptr || !metric_->expression) return std::isnan(merit(spec, measurement).value) ? name_ : "";
+  const std::vector<Value> slots = figures(spec, measurement);
+  for (const int slot : metric_->expression->used_slots()) {
+    const auto* figure = std::get_if<double>(&slots[static_cast<std::size_t>(slot)]);
+    if (figure != nullptr && std::isnan(*figure)) return plan_->result_names.at(slot);
+  }
+  return "";
 }
 
 std::string Objective::why_no_metric(const Spec& spec, const Measurement& measurement) const {
   const Expression& expression = *metric_->expression;
   const std::string quoted = "'" + expression.text() + "'";
+  if (const std::string name = missing(spec, measurement); !name.empty())
+    return "cannot be computed: no " + name + " was measured, which is in " + quoted +
+           reported(*plan_, measurement, name);
   const std::vector<Value> slots = figures(spec, measurement);
-  for (const int slot : expression.used_slots()) {
-    const auto* figure = std::get_if<double>(&slots[static_cast<std::size_t>(slot)]);
-    if (figure != nullptr && std::isnan(*figure))
-      return "cannot be computed: no " + plan_->result_names.at(slot) + " was measured, which is in " + quoted +
-             reported(*plan_, measurement);
-  }
   EvalFailure failure;
   expression.number(slots, failure);
   if (!failure) return "cannot be computed: " + quoted + " is not a finite number";

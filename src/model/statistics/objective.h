@@ -37,6 +37,8 @@ class Objective {
 
   /// Why a measurement has no merit, with the values of the point in a second line; empty if it has one.
   std::string why_none(const Spec& spec, const Measurement& measurement) const;
+  /// Why a program's result lacks what this or another objective of the plan needs; empty if it lacks nothing.
+  std::string why_not_reported(const Spec& spec, const Measurement& measurement) const;
 
   /// The value of one of the plan's metrics; NaN if it has none for this measurement.
   double metric(const Metric& metric, const Spec& spec, const Measurement& measurement) const;
@@ -51,6 +53,8 @@ class Objective {
   /// The values over which metrics are evaluated; NaN for what the measurement lacks.
   std::vector<Value> figures(const Spec& spec, const Measurement& measurement) const;
   std::string why_no_metric(const Spec& spec, const Measurement& measurement) const;
+  /// The name of a figure that is needed and was not measured; empty if there is none.
+  std::string missing(const Spec& spec, const Measurement& measurement) const;
 
   const Plan* plan_;
   std::string name_;

@@ -151,9 +151,11 @@ TEST_F(Output, AnObjectiveThatCannotBeComputedIsSaidWithItsReason) {
                   "         tune --yaml bench.yaml --spec 0\n"));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), ",,objective x cannot be computed: division by zero in 'time/(T-T)',,\n"));
   const Result other = sandbox_.tune({"bench.yaml", "--tune", "--objective", "y"});
-  EXPECT_TRUE(has(other.out,
-                  "      2  objective y cannot be computed: no regs was measured, which is in 'time*regs'; "
-                  "the program reports no columns\n"));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_TRUE(has(other.err,
+                  "objective y cannot be computed: no regs was measured, which is in 'time*regs'; the program reports "
+                  "no columns (--keep-going tries the other specs anyway)\n"))
+      << other.err;
 }
 
 TEST_F(Output, AColumnOfTheProgramMayBeTheObjective) {
@@ -167,9 +169,22 @@ TEST_F(Output, AColumnOfTheProgramMayBeTheObjective) {
   EXPECT_EQ(best("objective: heat\n"), "params:\n  T: 1\n");
   EXPECT_EQ(best("objective: heat\nmetrics: {heat: {maximize: true}}\n"), "params:\n  T: 3\n");
   EXPECT_EQ(best("objective: x\nmetrics: {x: heat*T}\n"), "params:\n  T: 1\n") << "a parameter is not what it reports";
-  EXPECT_EQ(best("objective: GBs\n"), "");
-  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--tune"}).out,
-                  "      3  objective GBs was not measured; the program reports GB/s, T, heat\n"));
+}
+
+TEST_F(Output, AnObjectiveThatTheFirstSpecDoesNotReportEndsTheSweep) {
+  const char* script = "#!/bin/sh\necho run >> runs\necho '{\"time\": 1, \"GB/s\": 5, \"heat\": 2}'\n";
+  std::filesystem::permissions(sandbox_.write("bench.sh", script), std::filesystem::perms::owner_all);
+  sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3, 1]}\n");
+  const std::string missing = "objective GBs was not measured, did you mean 'GB/s'?; the program reports GB/s, heat";
+  Result result = sandbox_.tune({"bench.yaml", "--tune", "--objective", "GBs"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, missing + " (--keep-going tries the other specs anyway)\n")) << result.err;
+  EXPECT_EQ(count(sandbox_.read("runs"), "run\n"), 1);
+  result = sandbox_.tune({"bench.yaml", "--tune", "--objective", "time", "--objective", "GBs"});
+  EXPECT_TRUE(has(result.err, missing)) << "the second objective: " << result.err;
+  result = sandbox_.tune({"bench.yaml", "--tune", "--objective", "GBs", "--keep-going"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "      3  " + missing + "\n")) << result.out;
 }
 
 TEST_F(Output, HowSureAProgramsTimeIsStaysOpen) {
