@@ -98,7 +98,10 @@ class Columns {
       if (!column.in_table) continue;
       const bool kept = std::exchange(first, false) || column.objective;
       add(kept ? kFigure : kLesserFigure, form_.long_titles || column.unit.empty() ? column.name : column.unit,
-          [&](const Row& row) { return figure(column.value(*row.spec, row.measurement)); });
+          [&](const Row& row) {
+            const double value = column.value(*row.spec, row.measurement);
+            return summary_->width > 0 ? whole_or_four_digits(value) : six_decimals(value);
+          });
     }
   }
 

@@ -149,6 +149,10 @@ std::string four_digits(double value) {
   return fmt::format("{:.{}f}", std::strtod(rounded.c_str(), nullptr), std::max(3 - exponent, 0));
 }
 
+std::string whole_or_four_digits(double value) {
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : four_digits(value);
+}
+
 std::vector<std::string> varying_parameters(const Space& space) {
   // In how many mappings a parameter has this one value.
   std::map<std::string_view, std::pair<const Value*, std::size_t>> constants;
@@ -185,7 +189,8 @@ std::string values_text(const Spec& spec, std::span<const std::string> names) {
   std::vector<std::string> texts;
   for (const std::string& name : names) {
     const Value* value = spec.find(name, texts.size());
-    texts.push_back(value == nullptr ? "-" : to_text(*value));
+    const std::string text = value == nullptr ? "-" : to_text(*value);
+    texts.push_back(text.empty() ? "''" : text);
   }
   return fmt::format("{}", fmt::join(texts, "/"));
 }

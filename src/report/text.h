@@ -24,6 +24,8 @@ std::string cut_to(std::string_view text, std::size_t columns);
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 /// A number with four significant digits: `0.9844`, `17.40`, `17450`, `1.745e+12`; `-` if it is not finite.
 std::string four_digits(double value);
+/// A whole number with all its digits, as counts and sizes in bytes are; else four_digits.
+std::string whole_or_four_digits(double value);
 /// Where a ratio lies: `0.994..1.004`, or `not known`.
 std::string interval_text(const Interval& interval);
 /// The parameters that do not have one value in the whole grid, in the order of the tuning file: a spec is called after
@@ -31,7 +33,8 @@ std::string interval_text(const Interval& interval);
 std::vector<std::string> varying_parameters(const Space& space);
 /// `BM=128/BN=64`: the settings named in `names`, in the spec's order.
 std::string settings_text(const Spec& spec, std::span<const std::string> names);
-/// `128/64`, the values of `names`, with `-` for a parameter that the spec's mapping of the grid lacks.
+/// `128/64`, the values of `names`, with `-` for a parameter that the spec's mapping of the grid lacks, and `''` for an
+/// empty text.
 std::string values_text(const Spec& spec, std::span<const std::string> names);
 
 /// How text looks on a terminal that has colours.

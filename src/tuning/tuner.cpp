@@ -191,7 +191,7 @@ void Tuner::require_objectives(const Trial& first) const {
 // The time speaks for itself; of another objective a person wants to see the value.
 std::string Tuner::figure_of(const Trial& best) const {
   if (objective_->by_time()) return "";
-  return report::four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " +
+  return report::whole_or_four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " +
          objective_->name();
 }
 

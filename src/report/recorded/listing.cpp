@@ -48,18 +48,12 @@ Listed time_column(const std::string& name, double Timing::*time) {
   });
 }
 
-/// Registers and bytes are whole numbers; occupancy is none.
 Listed property_column(const std::string& name) {
   const auto value = [name](const Row& row) {
     const auto found = row.measurement.build.properties.find(name);
     return found == row.measurement.build.properties.end() ? std::nan("") : found->second;
   };
-  return {name,
-          [value](const Row& row) {
-            const double number = value(row);
-            return number == std::floor(number) ? fmt::format("{:.0f}", number) : four_digits(number);
-          },
-          value};
+  return {name, [value](const Row& row) { return whole_or_four_digits(value(row)); }, value};
 }
 
 void add_table_columns(std::vector<Listed>& all, const Summary& summary) {

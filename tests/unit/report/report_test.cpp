@@ -494,6 +494,19 @@ TEST(Text, ShowsFourSignificantDigits) {
   for (const auto& [value, text] : cases) EXPECT_EQ(four_digits(value), text);
 }
 
+TEST(Text, ShowsWholeNumbersWhole) {
+  EXPECT_EQ(whole_or_four_digits(165288), "165288");
+  EXPECT_EQ(whole_or_four_digits(165288.5), "165300");
+  EXPECT_EQ(whole_or_four_digits(1e18), "1.000e+18");
+  EXPECT_EQ(whole_or_four_digits(INFINITY), "-");
+}
+
+TEST(Text, AnEmptyValueIsSeenAmongOthers) {
+  Spec spec;
+  spec.params = {{"FAST", Value(std::string())}, {"T", Value(std::int64_t{2})}};
+  EXPECT_EQ(values_text(spec, std::vector<std::string>{"FAST", "T", "U"}), "''/2/-");
+}
+
 TEST(Text, ASpecIsCalledAfterWhatVariesInTheGrid) {
   const auto parameter = [](const char* name, std::vector<Value> values) {
     return Parameter{name, false, Kind::ordinal, std::move(values)};
