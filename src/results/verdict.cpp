@@ -175,10 +175,17 @@ class WinnerVerdict {
     });
   }
 
+  /// `size 165288, `: what was ranked by; nothing if that is the time.
+  std::string figure_text() const {
+    const auto column = std::ranges::find(summary_->columns, true, &report::Column::objective);
+    if (by_time_ || column == summary_->columns.end()) return "";
+    return fmt::format("{} {}, ", line_with_escapes(column->name), report::whole_or_four_digits(winner_->objective));
+  }
+
   /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
   std::string winner_text() const {
     const auto milliseconds = [](double seconds) { return report::four_digits(seconds * 1e3); };
-    std::string text = fmt::format("{}, {} ms", name_of(winner_->trial->spec), milliseconds(seconds_));
+    std::string text = fmt::format("{}, {}{} ms", name_of(winner_->trial->spec), figure_text(), milliseconds(seconds_));
     if (width_)
       text += " +-" + percent(*width_);
     else if (winner_->time().interval)
@@ -286,7 +293,8 @@ class WinnerVerdict {
 
   /// The start of a process hides how short runs differ.
   std::string short_runs_text() const {
-    if (!is_of_whole_command(*winner_->timed().measurement()) || seconds_ >= kShortRun || loss_ == 0.0) return "";
+    if (!by_time_ || seconds_ >= kShortRun || loss_ == 0.0) return "";
+    if (!is_of_whole_command(*winner_->timed().measurement())) return "";
     return fmt::format("the best run takes {:.2g} ms, and the start of a process is a large part of that",
                        seconds_ * 1e3);
   }
