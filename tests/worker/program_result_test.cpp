@@ -21,22 +21,22 @@ std::string refusal(const std::optional<std::string>& file, std::string_view out
 
 TEST(ProgramResult, IsTheJsonLineOnStdout) {
   const auto result = from_stdout("warming up\n{\"name\": \"x\", \"time\": 0.25, \"iters\": 7, \"ok\": true}\nbye\n");
-  EXPECT_EQ(result.timing.median, 0.25);
-  EXPECT_EQ(result.timing.count, 7);
+  EXPECT_EQ(result.timing->median, 0.25);
+  EXPECT_EQ(result.timing->count, 7);
   EXPECT_EQ(result.ok, true);
   EXPECT_TRUE(result.metrics.empty());
 }
 
 TEST(ProgramResult, IgnoresJsonLinesThatHoldNoTime) {
-  EXPECT_EQ(from_stdout("{\"event\": \"start\"}\n{\"time\": 2}\n{\"event\": \"end\"}").timing.median, 2);
-  EXPECT_EQ(from_stdout("[1, 2]\n3\n{not json}\n{\"time\": 2}").timing.median, 2);
+  EXPECT_EQ(from_stdout("{\"event\": \"start\"}\n{\"time\": 2}\n{\"event\": \"end\"}").timing->median, 2);
+  EXPECT_EQ(from_stdout("[1, 2]\n3\n{not json}\n{\"time\": 2}").timing->median, 2);
 }
 
 TEST(ProgramResult, SaysEverythingOnce) {
   EXPECT_EQ(refusal({}, "{\"time\": 5, \"time\": 1e-9}"), "the result on stdout has 'time' twice");
   EXPECT_EQ(refusal("{\"time\": 1e-9,\n\"time\": 5}", ""), "the result in the result file has 'time' twice");
   EXPECT_EQ(refusal("name,time,time\nx,5,1e-9\n", ""), "the result file has the column 'time' twice");
-  EXPECT_EQ(from_stdout("{\"time\": 5, \"more\": {\"time\": 1}}").timing.median, 5) << "that is another object's";
+  EXPECT_EQ(from_stdout("{\"time\": 5, \"more\": {\"time\": 1}}").timing->median, 5) << "that is another object's";
 }
 
 TEST(ProgramResult, IsNoLineThatWasCut) {
@@ -47,21 +47,21 @@ TEST(ProgramResult, IsNoLineThatWasCut) {
   EXPECT_TRUE(may_be_result(" {\"time\": 1}"));
 }
 
-TEST(ProgramResult, PrefersTheFileToStdout) { EXPECT_EQ(from_file("{\"time\": 2}").timing.median, 2); }
+TEST(ProgramResult, PrefersTheFileToStdout) { EXPECT_EQ(from_file("{\"time\": 2}").timing->median, 2); }
 
 TEST(ProgramResult, ReadsAJsonFileOverSeveralLines) {
-  EXPECT_EQ(from_file("{\n  \"met (ms)\": 500,\n  \"iters\": 3\n}\n").timing.median, 0.5);
+  EXPECT_EQ(from_file("{\n  \"met (ms)\": 500,\n  \"iters\": 3\n}\n").timing->median, 0.5);
 }
 
 TEST(ProgramResult, TakesTheTimeForFiguresThatTheRowLacks) {
-  const Timing timing = from_stdout("{\"time\": 0.5}").timing;
+  const Timing timing = *from_stdout("{\"time\": 0.5}").timing;
   EXPECT_EQ(timing.count, 1);
   for (const double figure : {timing.min, timing.mean, timing.p95}) EXPECT_EQ(figure, 0.5);
   for (const double end : {timing.ci_low, timing.ci_high}) EXPECT_EQ(end, 0) << "how sure it is, is not known";
 }
 
 TEST(ProgramResult, TakesFiguresThatTheRowHas) {
-  const Timing timing = from_stdout("{\"time\": 0.5, \"min\": 0.25, \"mean\": 0.75, \"p95\": 1}").timing;
+  const Timing timing = *from_stdout("{\"time\": 0.5, \"min\": 0.25, \"mean\": 0.75, \"p95\": 1}").timing;
   EXPECT_EQ(timing.min, 0.25);
   EXPECT_EQ(timing.mean, 0.75);
   EXPECT_EQ(timing.p95, 1);
@@ -77,15 +77,15 @@ TEST(ProgramResult, KeepsOtherFiniteNumbersAsMetrics) {
 TEST(ProgramResult, ReadsTheCsvOfKbench) {
   const auto result =
       from_file("name,met (ms),iters,Arithmetic (GFLOPS/s)\r\n\"gemm/M=8192,N=8192\",0.5,2,17452.1\r\n");
-  EXPECT_EQ(result.timing.median, 0.0005);
-  EXPECT_EQ(result.timing.count, 2);
+  EXPECT_EQ(result.timing->median, 0.0005);
+  EXPECT_EQ(result.timing->count, 2);
   EXPECT_EQ(result.metrics.at("Arithmetic (GFLOPS/s)"), 17452.1);
   EXPECT_EQ(result.ok, std::nullopt);
 }
 
 TEST(ProgramResult, ReadsCsvWithBlanksQuotesAndOk) {
   const auto result = from_file("\"name\", \"met (ms)\", \"iters\", \"a \"\"b\"\"\", \"ok\"\n\"x\", 2, 1, 4, False\n");
-  EXPECT_EQ(result.timing.median, 0.002);
+  EXPECT_EQ(result.timing->median, 0.002);
   EXPECT_EQ(result.metrics.at("a \"b\""), 4);
   EXPECT_EQ(result.ok, false);
 }
@@ -102,8 +102,8 @@ std::string repetition(const std::string& name, const std::string& time, const s
 
 TEST(ProgramResult, ReadsTheFileOfGoogleBenchmark) {
   const auto result = from_file(google_benchmark(repetition("sum/8", "2e3", ", \"bytes_per_second\": 5e9")));
-  EXPECT_DOUBLE_EQ(result.timing.median, 2e-3);
-  EXPECT_EQ(result.timing.count, 10);
+  EXPECT_DOUBLE_EQ(result.timing->median, 2e-3);
+  EXPECT_EQ(result.timing->count, 10);
   EXPECT_EQ(result.name, "sum/8");
   EXPECT_EQ(result.ok, std::nullopt);
   EXPECT_EQ(result.metrics, (std::map<std::string, double>{{"bytes_per_second", 5e9}, {"cpu_ms", 4}}));
@@ -114,12 +114,12 @@ TEST(ProgramResult, TakesTheMedianOfTheRepetitionsOfGoogleBenchmark) {
   const std::string median =
       R"({"name": "x_median", "run_name": "x", "run_type": "aggregate", "aggregate_name": "median", "iterations": 3,
           "real_time": 7, "cpu_time": 1, "time_unit": "ms"})";
-  const Timing timing = from_file(google_benchmark(three + "," + median)).timing;
+  const Timing timing = *from_file(google_benchmark(three + "," + median)).timing;
   EXPECT_DOUBLE_EQ(timing.median, 2e-3);
   EXPECT_DOUBLE_EQ(timing.min, 1e-3);
   EXPECT_DOUBLE_EQ(timing.mean, 4e-3);
   EXPECT_EQ(timing.count, 30);
-  EXPECT_DOUBLE_EQ(from_file(google_benchmark(median)).timing.median, 7e-3) << "without the repetitions";
+  EXPECT_DOUBLE_EQ(from_file(google_benchmark(median)).timing->median, 7e-3) << "without the repetitions";
 }
 
 TEST(ProgramResult, NeedsOneGoogleBenchmark) {

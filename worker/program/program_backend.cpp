@@ -241,25 +241,37 @@ class ProgramBackend final : public WorkerBackend {
   }
 
   static wire::Measured reported(const ProgramResult& result, const wire::Go& go, const Report& report) {
-    if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
-    if (result.ok && go.check) report(wire::Checked{0, result.timing.median});
-    return {result.timing, result.ok.has_value(), result.metrics, {}, result.name};
+    if (result.ok && go.check) report(wire::Checked{0, result.timing->median});
+    return {*result.timing, result.ok.has_value(), result.metrics, {}, result.name};
+  }
+
+  /// The time of the whole command, with what else its first run said.
+  wire::Measured timed_whole(const wire::Go& go, const Report& report) {
+    wire::Measured measured = whole_->measure(go);
+    said_.timing = measured.timing;
+    const wire::Measured said = reported(said_, go, report);
+    measured.checked = said.checked;
+    measured.name = said.name;
+    measured.metrics.insert(said.metrics.begin(), said.metrics.end());
+    return measured;
   }
 
   /// The first run of a program that may report its time tells whether it does.
   wire::Measured measure_runs(const wire::Go& go, const Report& report) {
-    if (whole_) return whole_->measure(go);
+    if (whole_) return timed_whole(go, report);
     const Ran ran = run_program(false);
     const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-    if (!run_.rules.times_whole()) return reported(read_program_result(ran.result, said), go, report);
-    if (const auto result = find_program_result(ran.result, said)) return reported(*result, go, report);
+    said_ = run_.rules.times_whole() ? find_program_result(ran.result, said) : read_program_result(ran.result, said);
+    if (said_.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
+    if (said_.timing) return reported(said_, go, report);
     time_whole();
     whole_->add_first(use_of(ran));
-    wire::Measured measured = whole_->measure(go);
+    wire::Measured measured = timed_whole(go, report);
     const bool in_finals = go.launches > 0;  // where it has been said already
     if (const std::string why = why_no_result(ran.finished.output); !why.empty() && !in_finals)
-      measured.remarks.push_back("the whole command is timed, because it reported no time: " + why +
-                                 "; --whole (whole: true) says that this is meant");
+      measured.remarks.push_back(
+          "the whole command is timed, because it reported no time: " + why +
+          (said_.metrics.empty() ? "; --whole (whole: true) says that this is meant" : "; its numbers are columns"));
     return measured;
   }
 
@@ -272,6 +284,7 @@ class ProgramBackend final : public WorkerBackend {
   std::string artifact_;  ///< empty: it is not built
   MeasureRules rules_;
   std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
+  ProgramResult said_;                 ///< by the last run whose output was read
 };
 
 }  // namespace

@@ -199,6 +199,19 @@ std::optional<json> find_row(std::string_view output) {
   return rows.empty() ? std::nullopt : std::optional(single(rows, "on stdout"));
 }
 
+/// A line of JSON.
+struct JsonLine {
+  std::string_view line;
+  json row;
+};
+
+/// The last line that is an object with anything in it.
+std::optional<JsonLine> last_object(const std::vector<std::string_view>& lines) {
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    if (json row = parse_json(*line); row.is_object() && !row.empty()) return JsonLine{*line, std::move(row)};
+  return std::nullopt;
+}
+
 json row_of_output(std::string_view output) {
   if (auto row = find_row(output)) return *std::move(row);
   const std::string fault = fault_of_lines(lines_of(output));
@@ -290,19 +303,21 @@ ProgramResult read_program_result(const std::optional<std::string>& file, std::s
 
 std::string why_no_result(std::string_view output) {
   const auto lines = lines_of(output);
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
-    if (const json row = parse_json(*line); row.is_object() && !row.empty())
-      return "the JSON on its standard output has neither 'time' (seconds) nor 'met (ms)': " + quoted(row);
+  if (const auto object = last_object(lines))
+    return "the JSON on its standard output has neither 'time' (seconds) nor 'met (ms)': " + quoted(object->row);
   for (std::size_t i = 0; i + 1 < lines.size(); ++i)
     if (is_csv(lines[i], lines[i + 1]))
       return "CSV is read from the file that TUNE_RESULT names ({output}), and not from standard output";
   return "";
 }
 
-std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output) {
+ProgramResult find_program_result(const std::optional<std::string>& file, std::string_view output) {
   if (file) return result_of(row_of_file(*file));
-  const std::optional<json> row = find_row(output);
-  return row ? std::optional(result_of(*row)) : std::nullopt;
+  if (const std::optional<json> row = find_row(output)) return result_of(*row);
+  const auto object = last_object(lines_of(output));
+  if (!object) return {};
+  refuse_repeated_keys(object->line, "on stdout");
+  return {std::nullopt, ok_of(object->row), metrics_of(object->row), name_of(object->row)};
 }
 
 }  // namespace tune::worker

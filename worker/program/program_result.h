@@ -10,7 +10,7 @@ namespace tune::worker {
 
 /// What a benchmark program said of the one case it ran.
 struct ProgramResult {
-  Timing timing;
+  std::optional<Timing> timing;           ///< unset: it did not tell its time
   std::optional<bool> ok;                 ///< whether its result was right; unset: it did not say
   std::map<std::string, double> metrics;  ///< its other numeric columns
   std::string name;                       ///< what it calls the case; empty: nothing
@@ -24,11 +24,12 @@ struct ProgramResult {
 /// text is ignored. Throws Malformed unless there is exactly one result, with each key once, and its times are finite
 /// and positive.
 ProgramResult read_program_result(const std::optional<std::string>& file, std::string_view output);
-/// The same of a program that may have no result: nullopt if it wrote no file, and nothing on stdout that names a time.
-std::optional<ProgramResult> find_program_result(const std::optional<std::string>& file, std::string_view output);
+/// The same of a program that need not tell its time: without a file, and with nothing on stdout that names a time, the
+/// result is the last line that is a JSON object, if there is one.
+ProgramResult find_program_result(const std::optional<std::string>& file, std::string_view output);
 /// Whether a line of stdout looks like a result: such lines are to be kept however much is printed around them.
 bool may_be_result(std::string_view line);
-/// Why something on stdout that looks like a result is none: JSON without a time, or CSV. Empty if nothing looks so.
+/// Why something on stdout that looks like a result tells no time: JSON without one, or CSV. Empty if nothing looks so.
 std::string why_no_result(std::string_view output);
 
 }  // namespace tune::worker

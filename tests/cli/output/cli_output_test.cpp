@@ -187,6 +187,22 @@ TEST_F(Output, AnObjectiveThatTheFirstSpecDoesNotReportEndsTheSweep) {
   EXPECT_TRUE(has(result.out, "      3  " + missing + "\n")) << result.out;
 }
 
+TEST_F(Output, WhatAWholeCommandPrintsWithoutATimeIsAColumn) {
+  sandbox_.write(
+      "p.yaml",
+      "{name: p, run: \"./p.sh {A}\", params: {A: [1, 2, 3]}, measure: {max_seconds: 0.02}, objective: size}\n");
+  const char* script =
+      "#!/bin/sh\necho '{\"size\": '$((90 / $1))', \"ok\": '$([ $1 = 3 ] && echo false || echo true)'}'\n";
+  std::filesystem::permissions(sandbox_.write("p.sh", script), std::filesystem::perms::owner_all);
+  const Result result = sandbox_.tune({"p.yaml", "--tune", "--output", "all"});
+  EXPECT_TRUE(has(result.out, "UNDECIDED: A=2 (spec 1), size 45, ")) << result.out;
+  EXPECT_FALSE(has(result.out, "the start of a process")) << "the times do not matter: " << result.out;
+  EXPECT_TRUE(has(result.out, ": the program says that its result is wrong\n")) << result.out;
+  EXPECT_FALSE(has(result.out, "checked: no")) << result.out;
+  EXPECT_TRUE(has(sandbox_.read("all.yaml"), "    size: 45\n")) << sandbox_.read("all.yaml");
+  EXPECT_TRUE(has(result.out, "user_ms")) << result.out;
+}
+
 TEST_F(Output, HowSureAProgramsTimeIsStaysOpen) {
   std::filesystem::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho '{\"time\": 0.001, \"iters\": 50}'\n"),
                                std::filesystem::perms::owner_all);

@@ -120,7 +120,7 @@ TEST_F(FirstContact, JsonWithoutATimeIsPointedOutOnce) {
   const Words words = {"p.yaml"};
   const std::string warning =
       "warning: the whole command is timed, because it reported no time: the JSON on its standard output has neither "
-      "'time' (seconds) nor 'met (ms)': {\"ms\":3.5,\"name\":\"x\"}; --whole (whole: true) says that this is meant\n";
+      "'time' (seconds) nor 'met (ms)': {\"ms\":3.5,\"name\":\"x\"}; its numbers are columns\n";
   const std::string err = sandbox_.tune(words).err;
   EXPECT_TRUE(has(err, warning)) << err;
   EXPECT_EQ(err.find(warning), err.rfind(warning));
