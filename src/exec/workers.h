@@ -2,14 +2,21 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/device.h"
+#include "platform/store/store.h"
 #include "wire/messages.h"
 
 namespace tune::exec {
+
+struct AgentPlan;
+class Executor;
+class RequestFactory;
+class RunObserver;
 
 // What specs are built and timed by.
 
@@ -23,6 +30,10 @@ class OtherMachines {
   virtual void choose_model(Backend backend, const std::string& model) = 0;
   /// How many devices they have together, of the chosen model.
   virtual int devices() const = 0;
+  /// Builds and times specs there; they prepare for the plan now. `store` is this machine's, and has artifacts of
+  /// earlier results. This, requests and observer, which has the news of the machines, must outlive it.
+  virtual std::unique_ptr<Executor> executor(const RequestFactory& requests, const AgentPlan& plan,
+                                             platform::StorePlaces store, RunObserver& observer) = 0;
 };
 
 /// The worker executables of this installation and what they say of this machine. Each is probed at most once.

@@ -18,7 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "exec/cluster/cluster_executor.h"
+#include "exec/cluster/cluster.h"
+#include "exec/evaluate/executor.h"
 #include "fakes/fake_agents.h"
 #include "model/plan.h"
 #include "platform/files/locked_folder.h"
@@ -201,7 +202,7 @@ void bench(const Recorded& recorded, double speedup, int agents) {
     const auto began = Clock::now();
     const exec::RequestFactory requests(plan, cluster.probe(Backend::program), 0);
     const std::chrono::duration<double> connected = Clock::now() - began;
-    const auto executor = exec::executor_of(cluster, requests, {}, {}, exec::no_observer());
+    const auto executor = cluster.executor(requests, {}, {}, exec::no_observer());
     recording::Journal journal(file);
     const Figures figures = sweep(executor->runner(), requests, recorded, specs, journal);
     rusage usage{};

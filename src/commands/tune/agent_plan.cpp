@@ -7,8 +7,6 @@
 #include <set>
 
 #include "commands/common_options.h"
-#include "exec/cluster/cluster.h"
-#include "exec/cluster/cluster_executor.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "platform/files/file.h"
@@ -100,7 +98,8 @@ std::map<std::string, std::string> environment_of(const TuneOptions& options) {
   return environment;
 }
 
-/// What agents need to do the same. Throws Error(bad_input).
+}  // namespace
+
 exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
                            bool share_processes) {
   const Plan& plan = target.plan();
@@ -130,8 +129,6 @@ exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, con
   return result;
 }
 
-}  // namespace
-
 std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   if (!options.on_agents()) return nullptr;
   exec::ClusterRules rules = options.cluster;
@@ -143,14 +140,6 @@ std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
     if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
   };
   return std::make_unique<exec::Cluster>(std::move(rules));
-}
-
-std::unique_ptr<exec::Executor> agents_executor(const TuneOptions& options, const Target& target,
-                                                const exec::RequestFactory& requests, bool share_processes,
-                                                exec::RunObserver& observer) {
-  auto& agents = static_cast<exec::Cluster&>(*target.workers.others());  // agents_for() made them
-  return exec::executor_of(agents, requests, agent_plan(options, target, requests, share_processes),
-                           store_places(options.store), observer);
 }
 
 }  // namespace tune::commands

@@ -129,7 +129,9 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
                                              const std::vector<exec::ChosenDevice>& devices, bool share_processes,
                                              exec::RunObserver& observer) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
-  if (target.workers.others() != nullptr) return agents_executor(options, target, requests, share_processes, observer);
+  if (exec::OtherMachines* others = target.workers.others(); others != nullptr)
+    return others->executor(requests, agent_plan(options, target, requests, share_processes),
+                            store_places(options.store), observer);
   exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.share_processes = share_processes;

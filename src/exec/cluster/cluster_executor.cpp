@@ -1,5 +1,4 @@
-#include "exec/cluster/cluster_executor.h"
-
+// What Cluster::executor() is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 
 #include "exec/cluster/agent_pool.h"
 #include "exec/cluster/artifact_files.h"
+#include "exec/evaluate/executor.h"
 #include "exec/process/scratch.h"
 #include "model/values/error.h"
 
@@ -101,7 +101,7 @@ AgentPool prepared(Cluster& cluster, const RequestFactory& requests, const Agent
   return {cluster, requests, observer};
 }
 
-/// See executor_of().
+/// The machines of a cluster, through their agents.
 class ClusterExecutor : public Executor {
  public:
   /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
@@ -184,9 +184,9 @@ class ClusterExecutor : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> executor_of(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan,
-                                      platform::StorePlaces store, RunObserver& observer) {
-  return std::make_unique<ClusterExecutor>(cluster, requests, plan, std::move(store), observer);
+std::unique_ptr<Executor> Cluster::executor(const RequestFactory& requests, const AgentPlan& plan,
+                                            platform::StorePlaces store, RunObserver& observer) {
+  return std::make_unique<ClusterExecutor>(*this, requests, plan, std::move(store), observer);
 }
 
 }  // namespace tune::exec
