@@ -11,7 +11,6 @@
 #include "commands/tune/target.h"
 #include "exec/process/scratch.h"
 #include "platform/files/file.h"
-#include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 
 namespace tune::commands {

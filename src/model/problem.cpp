@@ -1,6 +1,5 @@
 #include "model/problem.h"
 
-#include <algorithm>
 #include <array>
 
 #include "model/values/text.h"

@@ -1,7 +1,6 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 
 /// The page of a report: one HTML file that needs nothing else. Its markup, style and scripts are the files in page/.
 namespace tune::page {

@@ -7,7 +7,6 @@
 #include "model/values/error.h"
 #include "platform/files/file.h"
 #include "platform/files/user_folders.h"
-#include "platform/store/store.h"
 
 namespace tune::recording {
 namespace fs = std::filesystem;

@@ -1,5 +1,4 @@
 #pragma once
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

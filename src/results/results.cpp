@@ -8,7 +8,6 @@
 
 #include "model/program.h"
 #include "model/values/error.h"
-#include "platform/store/store.h"
 #include "report/csv.h"
 #include "report/table.h"
 #include "report/text.h"

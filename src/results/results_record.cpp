@@ -1,6 +1,5 @@
 #include "results/results_record.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "recording/recorded_space.h"

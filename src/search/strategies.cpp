@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "model/expression/expression.h"
 #include "model/values/error.h"
 #include "model/values/text.h"
 #include "search/methods/methods.h"

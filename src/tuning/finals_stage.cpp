@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "model/program.h"
-#include "model/values/error.h"
 #include "platform/store/store.h"
 #include "tuning/journal_lookup.h"
 

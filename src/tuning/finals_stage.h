@@ -1,12 +1,10 @@
 #pragma once
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "recording/journal.h"
 #include "report/progress.h"
 #include "results/tuning_outcome.h"
-#include "tuning/contenders.h"
 #include "tuning/measuring.h"
 #include "tuning/tuner.h"
 

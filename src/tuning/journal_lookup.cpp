@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "model/values/text.h"
-#include "tuning/tuner.h"
 
 namespace tune::tuning {
 namespace {

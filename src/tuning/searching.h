@@ -1,11 +1,9 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "config/reader/filter.h"
 #include "model/constraints/valid_specs.h"
 #include "model/cost/cost_model.h"
 #include "model/statistics/objective.h"

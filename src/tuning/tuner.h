@@ -1,12 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "exec/evaluate/finals_run.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
 #include "exec/request/request_factory.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "exec/device/measure_service.h"
+#include "exec/device/measure_device.h"
 #include "model/statistics/same_code.h"
 #include "model/statistics/stats.h"
 #include "platform/files/streams.h"

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "model/expression/cell.h"
-#include "model/problem_size.h"
 #include "model/values/error.h"
 
 namespace tune::tuning {

@@ -9,7 +9,7 @@
 
 #include "model/grid_scan.h"
 #include "model/plan.h"
-#include "model/statistics/ranking.h"
+#include "model/statistics/finals.h"
 #include "model/trial.h"
 #include "wire/messages.h"
 

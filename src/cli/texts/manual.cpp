@@ -1,7 +1,6 @@
 #include "cli/texts/manual.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace tune::cli {
 namespace {

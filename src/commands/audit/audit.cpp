@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "cli/command_line.h"
@@ -13,7 +12,6 @@
 #include "platform/files/file.h"
 #include "platform/files/log.h"
 #include "platform/files/streams.h"
-#include "platform/store/store.h"
 #include "results/outputs.h"
 
 namespace tune::commands {

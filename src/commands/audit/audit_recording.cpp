@@ -9,7 +9,6 @@
 
 #include "commands/audit/audit.h"
 #include "commands/simulate/simulate.h"
-#include "exec/evaluate/finals_runner.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
 #include "model/trial.h"

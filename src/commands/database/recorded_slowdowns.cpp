@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "config/reader/load.h"
 #include "model/problem_size.h"
 #include "model/settings.h"
-#include "model/values/error.h"
 #include "model/values/escaped_text.h"
 #include "recording/recording.h"
 

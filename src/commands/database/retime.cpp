@@ -25,7 +25,6 @@
 #include "database/database_file.h"
 #include "exec/request/spec_launches.h"
 #include "model/settings.h"
-#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "recording/journal.h"

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "commands/installation.h"
-#include "config/reader/load.h"
 #include "model/values/error.h"
 
 namespace tune::commands {

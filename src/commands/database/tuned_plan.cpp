@@ -5,7 +5,6 @@
 #include "commands/installation.h"
 #include "config/reader/device_file.h"
 #include "model/routing.h"
-#include "model/settings.h"
 #include "model/values/error.h"
 
 namespace tune::commands {

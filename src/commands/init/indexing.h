@@ -3,7 +3,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "commands/init/source.h"
 

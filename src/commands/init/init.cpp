@@ -8,13 +8,10 @@
 #include "commands/init/draft.h"
 #include "commands/installation.h"
 #include "commands/messages.h"
-#include "config/reader/load.h"
 #include "exec/workers.h"
 #include "model/command.h"
-#include "model/program.h"
 #include "model/values/text.h"
 #include "platform/files/file.h"
-#include "platform/store/store.h"
 
 namespace tune::commands {
 namespace {

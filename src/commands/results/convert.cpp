@@ -8,7 +8,6 @@
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
-#include "platform/store/store.h"
 #include "recording/foreign/kernel_tuner_cache.h"
 #include "recording/foreign/t4.h"
 #include "recording/journal_text.h"

@@ -1,12 +1,10 @@
 #include "commands/tune/agent_plan.h"
 
-#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
 #include <set>
 
-#include "commands/common_options.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "platform/files/file.h"

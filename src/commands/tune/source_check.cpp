@@ -9,7 +9,6 @@
 #include <ranges>
 
 #include "commands/init/tokens.h"
-#include "config/yaml/fields.h"
 #include "model/backend.h"
 #include "model/values/error.h"
 #include "model/values/names.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 
 #include "commands/common_options.h"
@@ -12,14 +11,12 @@
 #include "commands/tune/end_notes.h"
 #include "commands/tune/estimate_notice.h"
 #include "commands/tune/job_journal.h"
-#include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "exec/evaluate/local_executor.h"
 #include "exec/process/stage_times.h"
 #include "page/live_page.h"
 #include "page/report_data.h"
 #include "platform/files/streams.h"
-#include "recording/earlier_runs.h"
 #include "tuning/export.h"
 #include "tuning/finals_stage.h"
 #include "tuning/measuring.h"

@@ -21,7 +21,6 @@
 #include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "platform/store/store.h"
 #include "report/workload_table.h"
 #include "tuning/workload.h"
 

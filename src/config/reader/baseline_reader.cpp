@@ -5,7 +5,6 @@
 #include "config/reader/file_reader.h"
 #include "config/reader/sections.h"
 #include "config/yaml/fields.h"
-#include "model/expression/expression.h"
 #include "model/values/error.h"
 
 namespace tune::config {

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "config/yaml/diagnostics.h"
-#include "config/yaml/values.h"
-#include "model/expression/expression.h"
 
 namespace tune::config {
 namespace {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "config/yaml/values.h"
 #include "model/values/text.h"
 
 namespace tune::config {

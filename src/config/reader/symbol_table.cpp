@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "config/yaml/fields.h"
-
 namespace tune::config {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/yaml/node.h"
-#include "model/device.h"
+#include "model/backend.h"
 #include "model/expression/expression.h"
 #include "model/space.h"
 

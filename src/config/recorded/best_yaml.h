@@ -8,7 +8,6 @@
 #include "config/reader/load.h"
 #include "model/statistics/stats.h"
 #include "model/statistics/verdict.h"
-#include "model/trial.h"
 
 namespace tune::config {
 

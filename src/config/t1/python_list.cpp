@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "config/yaml/fields.h"
 #include "config/yaml/values.h"
 #include "model/expression/expression.h"
 #include "model/values/error.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "model/expression/expression.h"
-#include "model/values/text.h"
 #include "model/values/value.h"
 
 namespace tune::config {

@@ -1,13 +1,11 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/yaml/node.h"
-#include "model/values/text.h"
 
 namespace tune::config {
 

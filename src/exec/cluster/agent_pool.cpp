@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/statistics/stats.h"
-#include "model/values/error.h"
 
 namespace tune::exec {
 namespace {

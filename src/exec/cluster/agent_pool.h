@@ -1,6 +1,5 @@
 #pragma once
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>

@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 
 #include "exec/build/builder.h"
 #include "platform/store/store.h"

@@ -1,5 +1,4 @@
 #pragma once
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>

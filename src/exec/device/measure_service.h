@@ -1,7 +1,6 @@
 #pragma once
 #include <deque>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,8 +1,6 @@
 #pragma once
 #include <chrono>
-#include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "model/statistics/finals.h"
 #include "wire/finals.h"

@@ -1,7 +1,4 @@
 #pragma once
-#include <chrono>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <map>
-#include <string>
 
 #include "exec/process/worker_process.h"
 

@@ -6,7 +6,6 @@
 
 #include "model/device.h"
 #include "model/problem.h"
-#include "model/trial.h"
 #include "wire/messages.h"
 
 namespace tune::exec {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "model/plan.h"
-#include "model/trial.h"
 #include "wire/messages.h"
 
 namespace tune::exec {

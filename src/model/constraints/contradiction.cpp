@@ -1,7 +1,5 @@
 #include "model/constraints/contradiction.h"
 
-#include <algorithm>
-
 #include "model/diagrams/diagram_product.h"
 
 namespace tune {

@@ -1,7 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "model/constraints/valid_specs.h"
+#include "model/restriction.h"
+#include "model/space.h"
 
 namespace tune {
 

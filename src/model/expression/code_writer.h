@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "model/expression/code.h"
 

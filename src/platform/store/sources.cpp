@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <sstream>
 #include <string_view>
 #include <utility>

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "platform/store/store.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "report/columns.h"
 #include "report/grid.h"
 #include "report/recorded/listing.h"
 #include "report/text.h"

@@ -1,5 +1,4 @@
 #pragma once
-#include <filesystem>
 
 #include "results/comparison/recorded_times.h"
 

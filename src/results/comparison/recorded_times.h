@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "model/plan.h"
-#include "model/statistics/comparison.h"
 #include "results/tuning_outcome.h"
 
 namespace tune::results {
