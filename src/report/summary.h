@@ -71,7 +71,6 @@ struct Summary {
   std::vector<Column> columns;
   std::vector<std::string> objectives;  ///< if they are several
   std::vector<std::string> notes;
-  bool finals_interrupted = false;
   double elapsed_seconds = 0;
 };
 

@@ -154,13 +154,12 @@ fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::stri
   return folder / (name + fs::path(traits_of(plan.backend).artifact).extension().string());
 }
 
-void write_csv(const fs::path& path, const Space& space, std::span<const config::Filter> filters,
-               const report::Summary& summary) {
+void write_csv(const fs::path& path, const Space& space, const TuningOutcome& outcome, const report::Summary& summary) {
   std::ostringstream text;
   report::Csv csv(
       text, summary.name, parameter_names(space), summary.columns,
       {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
-       summary.finals_interrupted, report::any_named_otherwise(summary.trials, summary.name), summary.time});
+       outcome.finals.interrupted, report::any_named_otherwise(summary.trials, summary.name), summary.time});
   const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);
@@ -172,7 +171,8 @@ void write_csv(const fs::path& path, const Space& space, std::span<const config:
     csv.add(*trial, unranked == summary.unranked.end() ? "" : unranked->second,
             place == places.end() ? report::CsvPlace{} : place->second);
   }
-  for (const Rejection& rejection : pruned_points(space, filters)) csv.add_pruned(rejection.point, rejection.reason);
+  for (const Rejection& rejection : pruned_points(space, outcome.filters))
+    csv.add_pruned(rejection.point, rejection.reason);
   platform::write_file(path, text.str());
 }
 

@@ -9,6 +9,7 @@
 #include "model/plan.h"
 #include "report/build_table.h"
 #include "report/summary.h"
+#include "results/tuning_outcome.h"
 
 namespace tune::results {
 
@@ -52,7 +53,7 @@ std::filesystem::path artifact_file(const std::filesystem::path& folder, const P
 
 /// Writes a row for every spec tried, and, if the grid has at most 10^5 points, for every one that the filters keep and
 /// that was pruned before the build. Throws Error(environment).
-void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
+void write_csv(const std::filesystem::path& path, const Space& space, const TuningOutcome& outcome,
                const report::Summary& summary);
 /// The same for --build-only. `name` is the tuning file's.
 void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,

@@ -130,8 +130,8 @@ Trial trial_of(const recording::RecordedTrial& recorded, const Space& space) {
 }
 
 void take_default(TuningOutcome& outcome) {
-  if (!outcome.finals) return;
-  for (const Finalist& finalist : outcome.finals->finalists)
+  if (!outcome.finals.held) return;
+  for (const Finalist& finalist : outcome.finals.held->finalists)
     if (finalist.entrant.is_default()) outcome.default_spec = finalist.entrant.spec;
 }
 
@@ -155,7 +155,7 @@ RecordedResults recorded_results(const recording::Recording& recording, const st
     shown.outcome.trials.push_back(trial_of(trial, shown.loaded.plan.space));
     shown.outcome.elapsed_seconds += shown.outcome.trials.back().seconds;
   }
-  shown.outcome.finals = recording.finals;
+  shown.outcome.finals.held = recording.finals;
   take_default(shown.outcome);
   if (recording.run) {
     const std::vector<std::string>& words = recording.run->begin.command;

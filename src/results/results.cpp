@@ -46,10 +46,9 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.logs = outcome.logs;
   summary_.columns = columns();
   summary_.notes = outcome.notes.texts;
-  summary_.finals_interrupted = outcome.finals_interrupted;
   summary_.elapsed_seconds = outcome.elapsed_seconds;
   summary_.label = rules_.label;
-  summary_.winner = outcome.no_winner.empty();
+  summary_.winner = outcome.finals.no_winner.empty();
   summary_.verdict = outcome.verdict;
   if (!rules_.judged) return;
   verdict_ = verdict_of(summary_, outcome, objective.by_time(), rules_.demands);
@@ -67,8 +66,8 @@ ExitCode Results::code() const {
 // Finals are the better measurement: what they say replaces what the sweep said.
 Measurement Results::decided(const Trial& trial) const {
   Measurement measurement = *trial.measurement();
-  if (!outcome_->finals) return measurement;
-  for (const Finalist& finalist : outcome_->finals->finalists) {
+  if (!outcome_->finals.held) return measurement;
+  for (const Finalist& finalist : outcome_->finals.held->finalists) {
     if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
     if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
     for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
@@ -83,7 +82,8 @@ Ranking Results::ranking() const {
   SameCode same;
   const auto& today = outcome_->default_spec;
   if (rules_.tuned) same = same_code(outcome_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
-  Ranking ranking = rank(outcome_->trials, merits, outcome_->finals ? &*outcome_->finals : nullptr, std::move(same));
+  Ranking ranking =
+      rank(outcome_->trials, merits, outcome_->finals.held ? &*outcome_->finals.held : nullptr, std::move(same));
   // As it is shown: of one that left the finals, with the drift since then.
   for (Ranked& row : ranking.rows) {
     if (!row.finals_result) continue;
@@ -239,7 +239,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend).artifact;
   best.code = sweep.build.code;
-  best.finals_interrupted = outcome_->finals_interrupted;
+  best.finals_interrupted = outcome_->finals.interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();
   best.device = device;
@@ -258,7 +258,7 @@ void Results::write_files(const Outputs& outputs, const Device& device) const {
       failure.emplace(error.code(), (failure ? failure->what() + std::string("\n") : "") + error.what());
     }
   };
-  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, outcome_->filters, summary_); });
+  attempt(outputs.csv, [&] { write_csv(outputs.csv, loaded_->plan.space, *outcome_, summary_); });
   attempt(outputs.text, [&] { platform::write_file(outputs.text, kbench_text(summary_)); });
   attempt(outputs.failures, [&] { platform::write_file(outputs.failures, kbench_failures(summary_)); });
   const auto write_best = [&] {

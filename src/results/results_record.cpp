@@ -80,9 +80,9 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.specs = summary.specs;
   if (outcome.default_spec) record.default_idx = outcome.default_spec->mesh_idx;
   record.trials = tried_of(outcome, plan, objective, id_of);
-  record.finals = outcome.finals;
+  record.finals = outcome.finals.held;
   if (record.finals) add_computed(*record.finals, summary, plan, objective);
-  record.finals_interrupted = outcome.finals_interrupted;
+  record.finals_interrupted = outcome.finals.interrupted;
   record.pruned = summary.pruned;
   record.unranked = summary.unranked;
   record.logs = summary.logs;
@@ -117,8 +117,8 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
     if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
   outcome.specs = results.specs;
   if (results.default_idx >= 0) outcome.default_spec = Spec{results.default_idx, {}};
-  outcome.finals = results.finals;
-  outcome.finals_interrupted = results.finals_interrupted;
+  outcome.finals.held = results.finals;
+  outcome.finals.interrupted = results.finals_interrupted;
   outcome.pruned = results.pruned;
   outcome.unranked = results.unranked;
   outcome.logs = results.logs;

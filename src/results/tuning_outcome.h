@@ -30,30 +30,34 @@ struct FinalsLimits {
   double needed = 0;                  ///< seconds of finals, where there was no time for any
 };
 
+/// What became of the finals.
+struct FinalsOutcome {
+  std::optional<Finals> held;              ///< unset: there are no rounds of any
+  bool interrupted = false;                ///< before their end: `held` has the rounds until then
+  std::optional<std::string> date;         ///< see Journal::date_of; unset: this run held them
+  std::string why_none;                    ///< empty: there was no need for any, or it is not known
+  std::string no_winner;                   ///< why no spec wins although some are valid: all failed in the finals
+  bool unrivalled = false;                 ///< the sweep left one spec that they could have timed
+  std::optional<std::int64_t> overlooked;  ///< the mesh_idx of overlooked_spec()
+  DisturbedSpecs disturbed;
+  FinalsLimits limits;
+};
+
 /// Everything a tuning run produced.
 struct TuningOutcome {
   std::vector<Trial> trials;
   std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
-  DisturbedSpecs disturbed;
-  std::optional<Finals> finals;
-  FinalsLimits limits;
-  std::string no_finals;                    ///< why none were held; empty: there was no need, or it is not known
-  bool unrivalled = false;                  ///< the sweep left one spec that the finals could have timed
-  bool ended_early = false;                 ///< before all specs were tried
-  bool finals_interrupted = false;          ///< before their end: `finals` has the rounds until then, if there was one
-  std::optional<std::string> finals_date;   ///< see Journal::date_of; unset: this run held them
-  std::string no_winner;                    ///< why no spec wins although some are valid: all failed in the finals
-  std::optional<std::int64_t> overlooked;   ///< the mesh_idx of overlooked_spec()
-  std::optional<RunComparison> comparison;  ///< with the result that --baseline names
-  std::vector<std::string> verdict;         ///< lines that a recorded run has printed
-  std::vector<config::Filter> filters;      ///< what the user asked for alone
-  std::vector<GridScan::Pruned> pruned;     ///< of the points that these keep
+  FinalsOutcome finals;
+  bool ended_early = false;                      ///< before all specs were tried
+  std::optional<RunComparison> comparison;       ///< with the result that --baseline names
+  std::vector<std::string> verdict;              ///< lines that a recorded run has printed
+  std::vector<config::Filter> filters;           ///< what the user asked for alone
+  std::vector<GridScan::Pruned> pruned;          ///< of the points that these keep
   std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out
   report::Logs logs;                             ///< of failed builds
   Notices notes;
   double elapsed_seconds = 0;
-  double finals_seconds = 0;  ///< of the finals, if this run held them
 };
 
 }  // namespace tune::results

@@ -93,14 +93,14 @@ class WinnerVerdict {
  private:
   /// Whether there is a spec with other code that the sweep did not show to be too slow.
   bool has_rivals() const {
-    return !outcome_->unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
+    return !outcome_->finals.unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
       return &row != winner_ && row.same_as == nullptr;
     });
   }
 
   /// One spec tells nothing of the others.
   bool has_tried_one_in_time() const {
-    return outcome_->limits.time_budget && summary_->trials.size() == 1 && !summary_->specs.empty() &&
+    return outcome_->finals.limits.time_budget && summary_->trials.size() == 1 && !summary_->specs.empty() &&
            summary_->specs != "1";
   }
 
@@ -109,26 +109,27 @@ class WinnerVerdict {
     if (!summary_->objectives.empty())
       return "of several objectives none decides; the specs marked pareto are the choice";
     if (has_tried_one_in_time())
-      return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *outcome_->limits.time_budget,
-                         summary_->specs);
+      return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
+                         *outcome_->finals.limits.time_budget, summary_->specs);
     if (!has_rivals()) return "";
     if (!by_time_) return "finals compare times, which the objective does not follow from";
-    if (outcome_->finals_interrupted) return "the finals were interrupted";
-    if (!outcome_->finals)
-      return "no finals were held" + (outcome_->no_finals.empty() ? "" : ": " + outcome_->no_finals);
+    if (outcome_->finals.interrupted) return "the finals were interrupted";
+    if (!outcome_->finals.held)
+      return "no finals were held" + (outcome_->finals.why_none.empty() ? "" : ": " + outcome_->finals.why_none);
     if (!loss_)
       return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                          winner_->finals_result ? winner_->finals_result->rounds : 0);
     if (*loss_ > kVeryMuch) return "how fast the others are is not known";
     if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
-    if (const int left_out = outcome_->disturbed.left_out; left_out > 0)
+    if (const int left_out = outcome_->finals.disturbed.left_out; left_out > 0)
       return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
-    if (outcome_->overlooked) return fmt::format("spec {} was faster in the sweep", *outcome_->overlooked);
+    if (outcome_->finals.overlooked)
+      return fmt::format("spec {} was faster in the sweep", *outcome_->finals.overlooked);
     return "";
   }
 
   int fewest_rounds() const {
-    const auto specs = std::ranges::count_if(outcome_->finals->finalists,
+    const auto specs = std::ranges::count_if(outcome_->finals.held->finalists,
                                              [](const Finalist& finalist) { return finalist.entrant.is_spec(); });
     return Judge(static_cast<std::size_t>(specs)).fewest_rounds();
   }
@@ -251,7 +252,7 @@ class WinnerVerdict {
 
   std::string open_text() const {
     const std::vector<const Ranked*> rows = open_rows();
-    if (rows.empty() || !outcome_->finals) return "";
+    if (rows.empty() || !outcome_->finals.held) return "";
     std::vector<std::string> texts;
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
@@ -267,7 +268,7 @@ class WinnerVerdict {
       if (const auto found = winner_->finals_result->metrics.find("throttle");
           found != winner_->finals_result->metrics.end())
         if (std::string text = throttle_text(found->second); !text.empty()) return text;
-    const auto& finals = outcome_->finals;
+    const auto& finals = outcome_->finals.held;
     std::vector<std::string> causes;
     if (finals && finals->others_running.value_or(0) >= kBusy)
       causes.push_back(fmt::format("on average {:.1f} threads of other programs ran on {} cores",
@@ -284,7 +285,7 @@ class WinnerVerdict {
       text = !winner_->time().interval           ? "not known"
              : width_.value_or(INFINITY) > kWide ? "high, and its cause is not known"
                                                  : "low";
-    const auto& [all, left_out] = outcome_->disturbed;
+    const auto& [all, left_out] = outcome_->finals.disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");
     return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
@@ -314,7 +315,7 @@ class WinnerVerdict {
 
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
-    if (outcome_->ended_early || outcome_->finals_interrupted) return "the same command goes on from here";
+    if (outcome_->ended_early || outcome_->finals.interrupted) return "the same command goes on from here";
     if (compares_recorded_times()) {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
       return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";
@@ -322,9 +323,9 @@ class WinnerVerdict {
     if (has_tried_one_in_time())
       return same_command("a longer --time-budget") +
              fmt::format(" tries others; this spec took {:.3g} s", summary_->trials.front().seconds);
-    if (!outcome_->finals && outcome_->limits.needed > 0) return longer_finals();
-    if (!outcome_->finals || !by_time_ || !summary_->objectives.empty()) return "";
-    if (outcome_->disturbed.left_out > 0 || outcome_->overlooked)
+    if (!outcome_->finals.held && outcome_->finals.limits.needed > 0) return longer_finals();
+    if (!outcome_->finals.held || !by_time_ || !summary_->objectives.empty()) return "";
+    if (outcome_->finals.disturbed.left_out > 0 || outcome_->finals.overlooked)
       return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
@@ -336,9 +337,9 @@ class WinnerVerdict {
 
   /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
   std::string longer_finals() const {
-    const auto& finals = outcome_->finals;
+    const auto& finals = outcome_->finals.held;
     const int rounds = winner_->finals_result ? winner_->finals_result->rounds : 0;
-    const results::FinalsLimits& limits = outcome_->limits;
+    const results::FinalsLimits& limits = outcome_->finals.limits;
     double seconds = kMargin * limits.needed;
     if (finals) {
       const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
@@ -401,13 +402,13 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   const bool may_work = outcome.ended_early || std::ranges::any_of(summary.trials, may_work_again);
   const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
                                                       : fmt::format("none of {} works", tried(summary));
-  verdict.why = !outcome.no_winner.empty() ? "there is no winner: " + outcome.no_winner
-                : summary.trials.empty()   ? "no spec was tried"
-                : outcome.ended_early      ? "no spec has worked yet: the run ended early"
-                                           : none + (may_work ? ", and the machine may be to blame" : "");
-  if (outcome.no_winner.empty() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
+  verdict.why = !outcome.finals.no_winner.empty() ? "there is no winner: " + outcome.finals.no_winner
+                : summary.trials.empty()          ? "no spec was tried"
+                : outcome.ended_early             ? "no spec has worked yet: the run ended early"
+                                                  : none + (may_work ? ", and the machine may be to blame" : "");
+  if (outcome.finals.no_winner.empty() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
   verdict.lines = {head_of(verdict, summary) + verdict.why};
-  if (!outcome.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
+  if (!outcome.finals.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;
 }
 

@@ -56,7 +56,7 @@ std::string why_none_finished(const Finals& finals) {
 class FinalsStage {
  public:
   FinalsStage(const FinalsParts& parts, const FinalsStageRules& rules, results::TuningOutcome& outcome)
-      : parts_(parts), rules_(rules), outcome_(&outcome) {}
+      : parts_(parts), rules_(rules), outcome_(&outcome), finals_(&outcome.finals) {}
 
   void hold(Tuner& tuner) {
     const auto add_all_notes = [&] {
@@ -66,7 +66,7 @@ class FinalsStage {
     try {
       decide(tuner);
     } catch (const exec::Interrupted&) {
-      outcome_->finals_interrupted = true;
+      finals_->interrupted = true;
       add_all_notes();
       throw;
     }
@@ -77,23 +77,23 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
-    outcome_->limits = {rules_.budget, rules_.time_budget, kFirstRoundsSeconds, 0};
+    finals_->limits = {rules_.budget, rules_.time_budget, kFirstRoundsSeconds, 0};
     Contenders contenders{
         choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
     if (contenders.specs.empty()) return;
     if (!rules_.hold) {
-      outcome_->no_finals = "--no-finals";
+      finals_->why_none = "--no-finals";
       if (!parts_.plan.baselines.empty() || !rules_.stored.empty())
         notes.add("no baseline was timed, because --no-finals leaves the finals out");
       return;
     }
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
     const std::size_t chosen = contenders.specs.size();
-    outcome_->unrivalled = chosen == 1;
+    finals_->unrivalled = chosen == 1;
     cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
-      outcome_->no_finals = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
+      finals_->why_none = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
       return;
     }
     meant_ = contenders.count();
@@ -106,14 +106,14 @@ class FinalsStage {
     if (rules.end_is_asked_for && rules.by_time && Judge::kFewest * round > seconds_left) {
       const bool all_fit = contenders.specs.size() == chosen;  // into memory
       leave_out_slow(contenders, tuner.trials());
-      outcome_->unrivalled = all_fit && contenders.specs.size() == 1;
-      if (outcome_->unrivalled && !enough(contenders)) return;
+      finals_->unrivalled = all_fit && contenders.specs.size() == 1;
+      if (finals_->unrivalled && !enough(contenders)) return;
     }
     if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
-      outcome_->no_finals = "there was no time for two specs";
-      outcome_->limits.needed = needed;
+      finals_->why_none = "there was no time for two specs";
+      finals_->limits.needed = needed;
       return notes.add(
           fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
                       "--time-budget or --finals-budget makes room for them",
@@ -166,10 +166,10 @@ class FinalsStage {
       if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
       throw;
     }
-    outcome_->finals->room = room;
-    outcome_->finals->seconds = outcome_->finals_seconds = std::chrono::duration<double>(now() - begin).count();
+    finals_->held->room = room;
+    finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
     // Who replays the journal wants the finals that decided among several.
-    if (count > 1 && outcome_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *outcome_->finals});
+    if (count > 1 && finals_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
@@ -207,8 +207,8 @@ class FinalsStage {
       if (found == contenders.end()) return false;
       finalist.entrant = found->entrant;
     }
-    outcome_->finals = std::move(finals);
-    outcome_->finals_date = parts_.journal.date_of(id);
+    finals_->held = std::move(finals);
+    finals_->date = parts_.journal.date_of(id);
     return true;
   }
 
@@ -223,9 +223,9 @@ class FinalsStage {
 
   void keep(Finals finals) {
     // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
-    if (!any_finished(finals)) outcome_->no_winner = why_none_finished(finals);
+    if (!any_finished(finals)) finals_->no_winner = why_none_finished(finals);
     settle_vendor(finals);
-    outcome_->finals = std::move(finals);
+    finals_->held = std::move(finals);
   }
 
   bool enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }
@@ -243,7 +243,7 @@ class FinalsStage {
 
   // After each cut of the contenders: who is left out of those that may be faster than they were timed.
   void note_disturbed(const Tuner& tuner, const Contenders& contenders) {
-    results::DisturbedSpecs& disturbed = outcome_->disturbed = {};
+    results::DisturbedSpecs& disturbed = finals_->disturbed = {};
     for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
       const auto is_it = [&](const exec::Contender& contender) {
         return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
@@ -255,20 +255,20 @@ class FinalsStage {
 
   // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
   void add_notes(const Tuner& tuner) {
-    if (!outcome_->finals) return;
+    if (!finals_->held) return;
     results::Notices& notes = outcome_->notes;
-    if (const std::size_t held = outcome_->finals->finalists.size(); held < meant_)
+    if (const std::size_t held = finals_->held->finalists.size(); held < meant_)
       notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
-    if (const Trial* faster = overlooked_spec(tuner.trials(), *outcome_->finals, outcome_->default_spec);
+    if (const Trial* faster = overlooked_spec(tuner.trials(), *finals_->held, outcome_->default_spec);
         faster != nullptr && parts_.objective.by_time()) {
-      outcome_->overlooked = faster->spec.mesh_idx;
+      finals_->overlooked = faster->spec.mesh_idx;
       notes.add(
           fmt::format("spec {} was not in the finals, and may be faster than the best: it took {:.4g} ms in the sweep; "
                       "--fresh measures all specs again",
                       faster->spec.mesh_idx, faster->measurement()->timing.median * 1e3));
     }
     std::set<std::string> said;
-    for (const Finalist& finalist : outcome_->finals->finalists) {
+    for (const Finalist& finalist : finals_->held->finalists) {
       const bool is_spec = finalist.entrant.is_spec();
       for (const std::string& remark : finalist.remarks) {
         if (!said.insert(remark).second) continue;
@@ -323,7 +323,8 @@ class FinalsStage {
   const FinalsParts& parts_;
   const FinalsStageRules& rules_;
   results::TuningOutcome* outcome_;
-  std::size_t meant_ = 0;  ///< how many contenders there would be if there were time for all
+  results::FinalsOutcome* finals_;  ///< of the outcome
+  std::size_t meant_ = 0;           ///< how many contenders there would be if there were time for all
 };
 
 }  // namespace

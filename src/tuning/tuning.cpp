@@ -35,7 +35,7 @@ void write_files(const results::Results& results, const TuningParts& parts) {
 void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
   outcome.trials = std::move(tuner.trials());
   outcome.elapsed_seconds = seconds;
-  outcome.ended_early = !end.complete() && !outcome.finals_interrupted;
+  outcome.ended_early = !end.complete() && !outcome.finals.interrupted;
   if (outcome.ended_early)
     outcome.notes.add("this run ended early and wrote no CSV or YAML; the same command continues it");
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())

@@ -167,7 +167,7 @@ void take_finals(Finals finals, const Space& space, std::span<const Trial> trial
     finalist.entrant.spec = trial->spec;
     if (finalist.entrant.is_default()) outcome.default_spec = trial->spec;
   }
-  outcome.finals = std::move(finals);
+  outcome.finals.held = std::move(finals);
 }
 
 void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
@@ -191,9 +191,9 @@ void decide(const TuneOptions& options, const recording::Recording& recording, c
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (outcome.default_spec) number(*outcome.default_spec);
-  if (!outcome.finals) outcome.no_finals = options.finals.hold ? "the recorded times decide" : "--no-finals";
-  if (!outcome.finals) return;
-  for (Finalist& finalist : outcome.finals->finalists)
+  if (!outcome.finals.held) outcome.finals.why_none = options.finals.hold ? "the recorded times decide" : "--no-finals";
+  if (!outcome.finals.held) return;
+  for (Finalist& finalist : outcome.finals.held->finalists)
     if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 

@@ -167,7 +167,7 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
   const std::optional<exec::Usage> spent = executor != nullptr ? executor->usage() : std::nullopt;
   if (!spent) return;
   exec::Usage usage = *spent;
-  usage.finals_seconds = outcome.finals_seconds;
+  if (outcome.finals.held && !outcome.finals.date) usage.finals_seconds = outcome.finals.held->seconds;
   usage.programs = target.plan().is_program();
   print_wrapped(exec::to_text(usage));
 } catch (const Error&) {
@@ -190,7 +190,7 @@ void decide(const tuning::FinalsParts& parts, const TuneOptions& options, const 
       tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
   tuning::decide_in_finals(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)),
                            tuner, outcome);
-  if (!outcome.finals) tuning::confirm_best(tuner, parts.measuring, target.objective);
+  if (!outcome.finals.held) tuning::confirm_best(tuner, parts.measuring, target.objective);
 }
 
 /// What is printed and copied once the files are written.
@@ -215,7 +215,7 @@ void set_results(Tuned& tuned, const results::Results& results, const TuneOption
   tuned.rows = results.rows();
   if (!options.tune || !results.any()) return;
   tuned.best = results.best(requests.hello().device);
-  tuned.date = tuned.outcome.finals_date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
+  tuned.date = tuned.outcome.finals.date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
 }
 
 }  // namespace

@@ -251,12 +251,12 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   RunComparison comparison = collected(before, now, rules);
   if (comparison.shapes.empty()) refuse(comparison.warnings.front());
   ComparedShape& shape = comparison.shapes.front();
-  const auto again = outcome.finals ? timed_again(*outcome.finals, shape.best.front(), label) : std::nullopt;
+  const auto again = outcome.finals.held ? timed_again(*outcome.finals.held, shape.best.front(), label) : std::nullopt;
   if (again) {
     shape.best = {*again};
     shape.specs.clear();
   } else {
-    if (outcome.finals) comparison.why_recorded = why_not_timed(*outcome.finals, label);
+    if (outcome.finals.held) comparison.why_recorded = why_not_timed(*outcome.finals.held, label);
     std::erase_if(shape.specs, [](const ComparedSpec& row) { return row.change == Change::only_now; });
     warn_of_statistics(comparison);
   }

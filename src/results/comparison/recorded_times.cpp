@@ -145,7 +145,7 @@ RecordedTimes read_recorded_times(const std::filesystem::path& path) {
 
 RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const TuningOutcome& outcome) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
-  fill_in(outcome.trials, outcome.finals, times);
+  fill_in(outcome.trials, outcome.finals.held, times);
   times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }

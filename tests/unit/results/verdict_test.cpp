@@ -25,8 +25,8 @@ class VerdictTest : public testing::Test {
     }
     set_width(0.001);
     set_loss(1, 0.004);
-    outcome_.finals = Finals{};
-    outcome_.finals->cores = 4;
+    outcome_.finals.held = Finals{};
+    outcome_.finals.held->cores = 4;
   }
   Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
   void set_width(double width) {
@@ -112,7 +112,7 @@ TEST_F(VerdictTest, SaysThatNothingIsKnownWhereDisturbancesHideIt) {
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   set_loss(2, std::nullopt);
   set_loss(1, 0.061);
-  outcome_.finals->seconds = 12;
+  outcome_.finals.held->seconds = 12;
   const Verdict open = verdict();
   EXPECT_EQ(open.decision, Decision::undecided);
   EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
@@ -127,17 +127,17 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   summary_.command = {"tune", "--tune", "--", "sort"};
   EXPECT_EQ(verdict().lines.back(),
             "  next: the same command with --finals-budget 30s before its -- holds longer finals");
-  outcome_.finals->seconds = 0;
+  outcome_.finals.held->seconds = 0;
   EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
 
 TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   summary_.trials = std::span(trials_).first(1);
   summary_.ranking.rows.resize(1);
-  outcome_.finals.reset();
+  outcome_.finals.held.reset();
   summary_.specs = "30";
   EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
-  outcome_.limits = {{}, 10, 30, 0};
+  outcome_.finals.limits = {{}, 10, 30, 0};
   EXPECT_EQ(verdict().decision, Decision::undecided);
   EXPECT_EQ(verdict().why, "--time-budget 10s was too short for another of 30 specs");
   EXPECT_EQ(verdict().lines.back(),
@@ -148,33 +148,33 @@ TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
 
 TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   summary_.ranking.loss.reset();
-  outcome_.finals->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
+  outcome_.finals.held->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
   row(0).finals_result->rounds = 2;
   EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others, and there was time for 2");
-  outcome_.finals->seconds = 2.6;
+  outcome_.finals.held->seconds = 2.6;
   EXPECT_EQ(verdict().lines.back(), "  next: the same command with --finals-budget 20s holds longer finals");
 }
 
 TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   const auto next = [&] { return verdict().lines.back(); };
   set_loss(1, 0.061);
-  outcome_.finals->seconds = 24;
-  outcome_.finals->room = 24;
-  outcome_.limits = {{}, 90, 30, 0};
+  outcome_.finals.held->seconds = 24;
+  outcome_.finals.held->room = 24;
+  outcome_.finals.limits = {{}, 90, 30, 0};
   EXPECT_EQ(next(),
             "  next: the same command with --time-budget 200s --finals-budget 50s holds longer finals: --time-budget "
             "90s leaves these no more time");
-  outcome_.finals->seconds = 14;
-  outcome_.finals->room = 14.5;
+  outcome_.finals.held->seconds = 14;
+  outcome_.finals.held->room = 14.5;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
   summary_.specs = "3";
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s holds")) << "nothing else is left to try";
-  outcome_.limits.budget = 10;
+  outcome_.finals.limits.budget = 10;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s --finals-budget 30s holds"));
-  outcome_.finals->room = 60;
+  outcome_.finals.held->room = 60;
   EXPECT_EQ(next(), "  next: the same command with --finals-budget 30s holds longer finals");
-  outcome_.finals.reset();
-  outcome_.limits = {{}, 10, 30, 12};
+  outcome_.finals.held.reset();
+  outcome_.finals.limits = {{}, 10, 30, 12};
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
 
@@ -196,11 +196,11 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
-  outcome_.finals_interrupted = true;
+  outcome_.finals.interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
-  outcome_.finals_interrupted = false;
-  outcome_.finals.reset();
-  outcome_.no_finals = "--no-finals";
+  outcome_.finals.interrupted = false;
+  outcome_.finals.held.reset();
+  outcome_.finals.why_none = "--no-finals";
   EXPECT_EQ(why(), "no finals were held: --no-finals");
   by_time_ = false;
   EXPECT_EQ(why(), "finals compare times, which the objective does not follow from");
@@ -224,16 +224,16 @@ TEST_F(VerdictTest, FailsWhereNoSpecWorks) {
   trials_.resize(1);
   summary_.trials = trials_;
   EXPECT_EQ(line(0), "FAIL: the only spec that was tried does not work");
-  outcome_.no_winner = "all failed in the finals";
+  outcome_.finals.no_winner = "all failed in the finals";
   EXPECT_EQ(verdict().decision, Decision::undecided);
 }
 
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
-  outcome_.finals.reset();
+  outcome_.finals.held.reset();
   EXPECT_EQ(verdict().decision, Decision::undecided);
-  outcome_.unrivalled = true;
+  outcome_.finals.unrivalled = true;
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
-  outcome_.unrivalled = false;
+  outcome_.finals.unrivalled = false;
   for (std::size_t i : {1, 2}) row(i).same_as = &trials_[0];
   EXPECT_EQ(verdict().decision, Decision::decided) << "they have its code";
   summary_.ranking.rows.resize(1);
@@ -245,14 +245,14 @@ TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
 }
 
 TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
-  outcome_.overlooked = 77;
+  outcome_.finals.overlooked = 77;
   EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
 }
 
 TEST_F(VerdictTest, SaysWhatWasDisturbedInTheSweep) {
-  outcome_.disturbed = {31, 0};
+  outcome_.finals.disturbed = {31, 0};
   EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed in the sweep and timed again in the finals");
-  outcome_.disturbed = {3, 1};
+  outcome_.finals.disturbed = {3, 1};
   EXPECT_EQ(
       line(0),
       "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; the finals had no room for 1 spec that something disturbed in "
@@ -296,19 +296,19 @@ TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
 TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   set_width(3.3);
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
-  outcome_.finals->others_running = 0.3;
+  outcome_.finals.held->others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
-  outcome_.finals->others_running = 1 / 3.0;
+  outcome_.finals.held->others_running = 1 / 3.0;
   EXPECT_EQ(line(2), "  noise: on average 0.3 threads of other programs ran on 4 cores");
-  outcome_.finals->others_running = 6.25;
+  outcome_.finals.held->others_running = 6.25;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
-  outcome_.finals->stolen_cores = 0.019;
+  outcome_.finals.held->stolen_cores = 0.019;
   EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
-  outcome_.finals->stolen_cores = 0.12;
+  outcome_.finals.held->stolen_cores = 0.12;
   EXPECT_EQ(line(2),
             "  noise: on average 6.2 threads of other programs ran on 4 cores, and the host of this virtual machine "
             "took 3 % of its 4 cores");
-  outcome_.finals->others_running = 0.3;
+  outcome_.finals.held->others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 3 % of its 4 cores");
   row(0).finals_result->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");

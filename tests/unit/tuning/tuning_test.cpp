@@ -90,7 +90,7 @@ TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
-  outcome_.finals = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
+  outcome_.finals.held = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
   EXPECT_DOUBLE_EQ(gone.finals_result->time.seconds, 6);
@@ -106,7 +106,7 @@ TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
 }
 
 TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
-  outcome_.finals_interrupted = true;
+  outcome_.finals.interrupted = true;
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
   EXPECT_FALSE(outcome_.ended_early);
