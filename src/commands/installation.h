@@ -1,7 +1,7 @@
 #pragma once
 #include <filesystem>
 
-#include "exec/process/worker_process.h"
+#include "exec/process/deadlines.h"
 #include "exec/workers.h"
 
 // What is installed with `tune`.

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "exec/evaluate/replay_runner.h"
-#include "exec/process/worker_process.h"
+#include "exec/process/deadlines.h"
 #include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
 #include "recording/journal.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "exec/process/deadlines.h"
 #include "exec/process/stage_times.h"
 #include "exec/process/worker_phase.h"
 #include "model/trial.h"
@@ -13,12 +14,6 @@
 #include "wire/messages.h"
 
 namespace tune::exec {
-
-/// How long a worker may take in each part of its life before it is killed.
-struct Deadlines {
-  std::chrono::duration<double> build{120};
-  std::chrono::duration<double> run{60};  ///< each of start, load, and check with measure
-};
 
 /// One worker process as the driver sees it: checks that what it says follows the protocol, and tells after its end how
 /// it ended. The owner passes it the events of its id.
