@@ -140,7 +140,8 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
-      if (is_gpu(plan.backend)) baselines.push_back({{{}, Entrant::Kind::vendor_fastest, baseline.label + " best"}});
+      if (is_gpu(plan.backend))
+        baselines.push_back({{{}, Entrant::Kind::vendor_fastest, name_of_fastest(baseline.label)}});
       continue;
     }
     const auto is_it = [&](const exec::Contender& contender) { return contender.entrant.name == baseline.label; };

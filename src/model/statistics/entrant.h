@@ -24,6 +24,9 @@ struct Entrant {
   bool is_vendor() const { return kind == Kind::vendor_first || kind == Kind::vendor_fastest; }
 };
 
+/// What the vendor's library is called by the fastest of its algorithms, where `first` names it by the first.
+std::string name_of_fastest(const std::string& first);
+
 /// What records have instead of the kind: a name, and nothing for specs.
 std::string label_of(const Entrant& entrant);
 /// The entrant of such a label, without its spec; whether it is the default is not in the label either.
