@@ -53,7 +53,7 @@ struct FinalsRecord {
 /// there: a spec, by its trial's identity; finals, by theirs; or one contender in its turn, by both.
 struct StartedRecord {
   std::string id;
-  std::int64_t mesh_idx = -1;  ///< of a spec; else -1
+  std::int64_t mesh_idx = -1;  ///< of a spec, for who reads the file; else -1
   int device = 0;              ///< its place among the run's
 };
 
