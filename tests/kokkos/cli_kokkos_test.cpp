@@ -1,6 +1,6 @@
-// Applications that tune themselves through libtune_kokkos.so, and the commands about their results. The names S4_1 to
-// S4_6 are those of what the design of Kokkos' tuning promises. The applications compute their costs, so that each run
-// takes the same path; those of real times are only asked whether their results are right.
+// Applications that tune themselves through libtune_kokkos.so, and the commands about their results. The applications
+// compute their costs, so that each run takes the same path; those of real times are only asked whether their results
+// are right.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -55,23 +55,23 @@ class Kokkos : public testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(Kokkos, S4_1_VariablesOfAllKindsAndTypesWithSetsAndRanges) {
+TEST_F(Kokkos, VariablesOfAllKindsAndTypesWithSetsAndRanges) {
   const Result result = run({"categories", "3000"});
   EXPECT_EQ(result.out, "first: list 1 0.0 8\nlast: tree 8 0.3 64\n");
   EXPECT_EQ(result.err, "");
 }
 
-TEST_F(Kokkos, S4_1_TheEndsOfAnOpenRangeAreNoCandidates) {
+TEST_F(Kokkos, TheEndsOfAnOpenRangeAreNoCandidates) {
   EXPECT_EQ(run({"open_range", "100"}).out, "seen: x-x-x-x--\n");  // 0 is the application's own
 }
 
-TEST_F(Kokkos, S4_2_TheSearchUsesTheKindOfAVariable) {
+TEST_F(Kokkos, TheSearchUsesTheKindOfAVariable) {
   const std::map<std::string, std::string> few = {{"TUNE_KOKKOS_EVALS", "40"}};
   EXPECT_EQ(run({"line", "1000", "interval"}, few).out, "last: 700\n");  // by halves
   EXPECT_NE(run({"line", "1000", "categorical"}, few).out, "last: 700\n");
 }
 
-TEST_F(Kokkos, S4_2_EveryStrategyCanBeChosen) {
+TEST_F(Kokkos, EveryStrategyCanBeChosen) {
   for (const char* strategy : {"auto", "bayes", "genetic", "annealing", "random:latin=0", "exhaustive"}) {
     const Result result = run({"size", "300"}, {{"TUNE_KOKKOS_STRATEGY", strategy}, {"TUNE_KOKKOS_DB", ""}});
     EXPECT_TRUE(has(result.out, "last: 8")) << strategy << result.err;
@@ -82,16 +82,16 @@ TEST_F(Kokkos, S4_2_EveryStrategyCanBeChosen) {
       has(wrong.err, "tune: kokkos: --strategy gentic: there is no strategy 'gentic', did you mean 'genetic'?"));
 }
 
-TEST_F(Kokkos, S4_3_InputsKeyTheResultsAndContextsNest) {
+TEST_F(Kokkos, InputsKeyTheResultsAndContextsNest) {
   EXPECT_EQ(run({"nested", "3000"}).out, "first: outer 1, tile 1 and 1\nlast: outer 3, tile 2 and 8\n");
   const std::string database = sandbox_.read("db.yaml");
   EXPECT_TRUE(has(database, "sizes: {size: 100}\n    problem: {tunes: tile, within: outer}"));
   EXPECT_TRUE(has(database, "sizes: {size: 800}\n    problem: {tunes: tile, within: outer}"));
 }
 
-TEST_F(Kokkos, S4_3_NumbersOfContextsAreUsedAgain) { EXPECT_EQ(run({"reused", "600"}).out, "last: 8 and 2\n"); }
+TEST_F(Kokkos, NumbersOfContextsAreUsedAgain) { EXPECT_EQ(run({"reused", "600"}).out, "last: 8 and 2\n"); }
 
-TEST_F(Kokkos, S4_3_AnUnknownSizeBeginsWithTheNearestOne) {
+TEST_F(Kokkos, AnUnknownSizeBeginsWithTheNearestOne) {
   run({"size", "300", "64"});
   EXPECT_EQ(run({"size", "1", "100"}).out, "first: 8\n");
   EXPECT_TRUE(has(sandbox_.read("db.yaml.turns"), "\ttile, size=100\tsize=64\n"));
@@ -100,7 +100,7 @@ TEST_F(Kokkos, S4_3_AnUnknownSizeBeginsWithTheNearestOne) {
   EXPECT_EQ(run({"size", "1", "1000"}).out, "first: 1\n");  // too far away
 }
 
-TEST_F(Kokkos, S4_4_WithoutAToolOrAnAnswerTheDefaultsStay) {
+TEST_F(Kokkos, WithoutAToolOrAnAnswerTheDefaultsStay) {
   EXPECT_EQ(run({"size", "100"}, {{"KOKKOS_TOOLS_LIBS", ""}}).out, "first: 1\nlast: 1\n");
   const Result wrong = run({"wrong"});
   EXPECT_EQ(wrong.out, "changed: 0\n");
@@ -111,13 +111,13 @@ TEST_F(Kokkos, S4_4_WithoutAToolOrAnAnswerTheDefaultsStay) {
     EXPECT_TRUE(has(wrong.err, part));
 }
 
-TEST_F(Kokkos, S4_4_ALibraryThatIsNoToolIsReported) {
+TEST_F(Kokkos, ALibraryThatIsNoToolIsReported) {
   const Result missing = run({"size", "10"}, {{"KOKKOS_TOOLS_LIBS", "/nowhere/libtune_kokkos.so"}});
   EXPECT_EQ(missing.out, "first: 1\nlast: 1\n");
   EXPECT_TRUE(has(missing.err, "no tuning: /nowhere/libtune_kokkos.so"));
 }
 
-TEST_F(Kokkos, S4_5_TheLibraryHasTheFunctionsOfTheInterfaceAndNoOthers) {
+TEST_F(Kokkos, TheLibraryHasTheFunctionsOfTheInterfaceAndNoOthers) {
   void* const library = ::dlopen(TUNE_KOKKOS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << ::dlerror();
   for (const char* name :
@@ -129,7 +129,7 @@ TEST_F(Kokkos, S4_5_TheLibraryHasTheFunctionsOfTheInterfaceAndNoOthers) {
   EXPECT_EQ(::dlsym(library, "_ZN4tune7kokkos4ToolC1Ev"), nullptr);
 }
 
-TEST_F(Kokkos, S4_5_TheLayoutIsThatOfTheInterface) {
+TEST_F(Kokkos, TheLayoutIsThatOfTheInterface) {
   EXPECT_EQ(sizeof(tools::VariableInfo), 224U);
   EXPECT_EQ(offsetof(tools::VariableInfo, candidates), 16U);
   EXPECT_EQ(offsetof(tools::VariableInfo, of_tool), 216U);
@@ -139,7 +139,7 @@ TEST_F(Kokkos, S4_5_TheLayoutIsThatOfTheInterface) {
   EXPECT_EQ(sizeof(tools::ValueRange), 200U);
 }
 
-TEST_F(Kokkos, S4_6_TheNextRunBeginsWithWhatWasDecidedAndSearchesNothing) {
+TEST_F(Kokkos, TheNextRunBeginsWithWhatWasDecidedAndSearchesNothing) {
   EXPECT_EQ(run({"size", "300"}).out, "first: 1\nlast: 8\n");
   const long before = turns();
   EXPECT_GT(before, 3);
@@ -148,12 +148,12 @@ TEST_F(Kokkos, S4_6_TheNextRunBeginsWithWhatWasDecidedAndSearchesNothing) {
   EXPECT_TRUE(has(sandbox_.read("db.yaml"), "params: {$tile: 8}\n    time_ms: 125\n    ratio: {default: 8}"));
 }
 
-TEST_F(Kokkos, S4_6_ShortRunsContinueEachOther) {
+TEST_F(Kokkos, ShortRunsContinueEachOther) {
   for (int i = 0; i < 12; ++i) run({"categories", "250"});
   EXPECT_EQ(run({"categories", "1"}).out, "first: tree 8 0.3 64\nlast: tree 8 0.3 64\n");
 }
 
-TEST_F(Kokkos, S4_6_AChangedDeclarationInvalidatesOnlyItsOwnResults) {
+TEST_F(Kokkos, AChangedDeclarationInvalidatesOnlyItsOwnResults) {
   run({"size", "300"});
   run({"categories", "3000"});
   std::string database = sandbox_.read("db.yaml");
@@ -165,7 +165,7 @@ TEST_F(Kokkos, S4_6_AChangedDeclarationInvalidatesOnlyItsOwnResults) {
   EXPECT_TRUE(has(run({"categories", "1"}).out, "first: tree 8 0.3 64"));
 }
 
-TEST_F(Kokkos, S4_6_ManyProcessesShareADatabase) {
+TEST_F(Kokkos, ManyProcessesShareADatabase) {
   std::vector<std::jthread> all;
   for (int i = 0; i < 4; ++i)
     all.emplace_back([this, i] { run({"size", "300", std::to_string(std::size_t{1} << (10 * i))}); });
@@ -272,7 +272,7 @@ TEST_F(Kokkos, TheDatabaseIsShownLookedUpAndMerged) {
   EXPECT_EQ(sandbox_.read("more.yaml"), sandbox_.read("db.yaml"));
 }
 
-TEST_F(Kokkos, S4_4_TheDatabaseIsComparedAndReported) {
+TEST_F(Kokkos, TheDatabaseIsComparedAndReported) {
   run({"size", "300"});
   const Result same = sandbox_.tune({"diff", "db.yaml", "db.yaml"});
   EXPECT_EQ(same.code, 0) << same.err;

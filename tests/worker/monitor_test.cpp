@@ -339,7 +339,7 @@ TEST_F(EnergyTest, IsPowerTimesTime) {
   EXPECT_FALSE(result->stopped_early);
 }
 
-TEST_F(EnergyTest, S0_6_IsOfAContinuousWindowOfASecond) {
+TEST_F(EnergyTest, IsOfAContinuousWindowOfASecond) {
   ASSERT_TRUE(run());
   EXPECT_GT(clock_, 51);
   EXPECT_LT(clock_, 51.5);

@@ -59,7 +59,7 @@ class Clocks : public Batches {
   }
 };
 
-TEST_F(Clocks, S0_3_AClockIsAParameterThatSharesTheBuildAndIsShownByTheSamples) {
+TEST_F(Clocks, AClockIsAParameterThatSharesTheBuildAndIsShownByTheSamples) {
   const Result result = run();
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(outcomes(), (std::map<std::int64_t, std::string>{{0, "measured"}, {1, "measured"}}));
@@ -75,7 +75,7 @@ TEST_F(Clocks, S0_3_AClockIsAParameterThatSharesTheBuildAndIsShownByTheSamples) 
   EXPECT_TRUE(sandbox_.processes().empty());
 }
 
-TEST_F(Clocks, S0_2_TheObjectivesChooseDifferentClocks) {
+TEST_F(Clocks, TheObjectivesChooseDifferentClocks) {
   write_params("$device.sm_clock: [210, 600, 990, 1350, 1980]");
   const auto best = [&](const std::string& objective) {
     const Result result = run({"--tune", "--objective", objective, "--fresh"});
@@ -118,7 +118,7 @@ TEST_F(Clocks, AnIdenticalRunAgainSetsNothing) {
   EXPECT_EQ(set_by_runs(), before);
 }
 
-TEST_F(Clocks, S0_3_WithoutPermissionNothingIsBuiltOrMeasured) {
+TEST_F(Clocks, WithoutPermissionNothingIsBuiltOrMeasured) {
   sandbox_.environment["FAKE_REFUSES"] = "1";
   const Result result = run();
   EXPECT_EQ(result.code, 4);
@@ -158,7 +158,7 @@ TEST_F(Clocks, AClockThatTheCardLacksIsRefusedAndTheNearestNamed) {
   EXPECT_EQ(set_by_runs(), "");
 }
 
-TEST_F(Clocks, S0_3_ARowIsNotLabelledWithAClockThatItsSamplesDoNotShow) {
+TEST_F(Clocks, ARowIsNotLabelledWithAClockThatItsSamplesDoNotShow) {
   sandbox_.environment["FAKE_HOLDS"] = "1500";
   const Result result = run({"--tune"});
   EXPECT_EQ(result.code, 0) << result.err;

@@ -66,7 +66,7 @@ class CpuEnergy : public testing::Test {
   Machine machine_{sandbox_.folder() / "sys"};
 };
 
-TEST_F(CpuEnergy, S0_2_TheEnergyOfALaunchIsMeasuredAtEachClock) {
+TEST_F(CpuEnergy, TheEnergyOfALaunchIsMeasuredAtEachClock) {
   const Hardware hardware(machine_);
   const Result result = run({"--tune", "--objective", "energy"});
   EXPECT_EQ(result.code, 0) << result.err << result.out;
@@ -87,7 +87,7 @@ TEST_F(CpuEnergy, S0_2_TheEnergyOfALaunchIsMeasuredAtEachClock) {
   EXPECT_TRUE(has(journal, "\"idle_power_w\":")) << journal;
 }
 
-TEST_F(CpuEnergy, S0_3_AClockIsAParameterThatIsShownByTheSamples) {
+TEST_F(CpuEnergy, AClockIsAParameterThatIsShownByTheSamples) {
   const Hardware hardware(machine_, 2'000'000);
   const Result result = run();
   EXPECT_EQ(result.code, 0) << result.err << result.out;
@@ -123,7 +123,7 @@ TEST_F(CpuEnergy, ClocksAreRestoredAfterTheDriverIsKilled) {
   EXPECT_TRUE(eventually([&] { return machine_.is_free() && !fs::exists(note()); }));
 }
 
-TEST_F(CpuEnergy, S0_3_WithoutPermissionNothingIsMeasured) {
+TEST_F(CpuEnergy, WithoutPermissionNothingIsMeasured) {
   for (const char* file : {"scaling_min_freq", "scaling_max_freq"})
     replace_by_link(machine_.policy() / file, Machine::kUnwritable);
   const Result result = run();

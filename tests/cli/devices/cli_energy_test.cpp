@@ -78,7 +78,7 @@ class Energy : public testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(Energy, S0_1_ACacheOfKernelTunerIsReplayedWithoutADevice) {
+TEST_F(Energy, ACacheOfKernelTunerIsReplayedWithoutADevice) {
   sandbox_.write("cache.json", recording(kA100, 2));
   EXPECT_EQ(simulate({}).code, 0);
   EXPECT_EQ(best("tile") + ' ' + best("nvml_gr_clock"), "1 1410");
@@ -89,7 +89,7 @@ TEST_F(Energy, S0_1_ACacheOfKernelTunerIsReplayedWithoutADevice) {
   EXPECT_TRUE(has(missing.err, "1400")) << missing.err;
 }
 
-TEST_F(Energy, S0_2_TimeAndEnergyChooseDifferentClocks) {
+TEST_F(Energy, TimeAndEnergyChooseDifferentClocks) {
   sandbox_.write("cache.json", recording(kA100, 2));
   const auto clock_for = [&](const char* objective) {
     EXPECT_EQ(simulate({"--objective", objective}).code, 0) << objective;
@@ -101,7 +101,7 @@ TEST_F(Energy, S0_2_TimeAndEnergyChooseDifferentClocks) {
   EXPECT_EQ(clock_for("ed2p"), "1410");
 }
 
-TEST_F(Energy, S0_4_ARandomSampleOfALargeSpaceCanBeRepeated) {
+TEST_F(Energy, ARandomSampleOfALargeSpaceCanBeRepeated) {
   sandbox_.write("cache.json", recording(all_clocks(), 20));
   const auto tried = [&](const char* seed) {
     EXPECT_EQ(
@@ -115,7 +115,7 @@ TEST_F(Energy, S0_4_ARandomSampleOfALargeSpaceCanBeRepeated) {
   EXPECT_NE(tried("6"), first);
 }
 
-TEST_F(Energy, S0_5_OurOutputIsAFileOfKernelTuner) {
+TEST_F(Energy, OurOutputIsAFileOfKernelTuner) {
   sandbox_.write("cache.json", recording(kA100, 1));
   EXPECT_EQ(simulate({"--objective", "energy", "--kt-cache", "kt.json"}).code, 0);
   const std::string cache = sandbox_.read("kt.json");

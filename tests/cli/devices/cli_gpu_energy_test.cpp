@@ -61,7 +61,7 @@ class GpuEnergy : public testing::Test {
   Sandbox sandbox_;
 };
 
-TEST_F(GpuEnergy, S0_2_TheCudaWorkerMeasuresTheEnergyAtEachClock) {
+TEST_F(GpuEnergy, TheCudaWorkerMeasuresTheEnergyAtEachClock) {
   if (!fs::exists(fs::path(TUNE_BIN_DIR) / "tune-worker-cuda")) GTEST_SKIP() << "tune-worker-cuda was not built";
   write(".cu", "$device.sm_clock: [990, 1980]");
   sandbox_.environment["FAKE_HOLDS"] = "1500";
@@ -77,7 +77,7 @@ TEST_F(GpuEnergy, S0_2_TheCudaWorkerMeasuresTheEnergyAtEachClock) {
   EXPECT_TRUE(has(sandbox_.read("out.jsonl"), R"("energy_counter":1)"));
 }
 
-TEST_F(GpuEnergy, S0_2_TheHipWorkerMeasuresTheEnergyAtEachClock) {
+TEST_F(GpuEnergy, TheHipWorkerMeasuresTheEnergyAtEachClock) {
   if (!fs::exists(TUNE_HIP_ON_CUDA)) GTEST_SKIP() << "no HIP over CUDA: it needs the headers of both";
   sandbox_.environment["ROCM_PATH"] = TUNE_HIP_ON_CUDA;
   write(".hip", "$device.sm_clock: [500]");
