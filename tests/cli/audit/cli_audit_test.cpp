@@ -5,6 +5,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_audit_test {
 namespace {
@@ -31,12 +32,7 @@ echo "{\"time\": ${time}e-3, \"ok\": true}"
 
   void expect_refusal(Words arguments, const std::string& text) const {
     arguments.insert(arguments.begin(), "audit");
-    const auto before = sandbox_.files();
-    const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_TRUE(has(result.err, text));
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_TRUE(has(refusal(sandbox_, arguments), text));
   }
 
   Sandbox sandbox_;

@@ -5,6 +5,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_input_test {
 namespace {
@@ -22,12 +23,7 @@ class Input : public testing::Test {
 
   /// Exit code, the complaint and nothing else: no result, no new file, no program run.
   void refuses(const Words& arguments, const std::string& complaint, int code = 2) {
-    const std::vector<std::string> before = sandbox_.files();
-    const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, code);
-    EXPECT_EQ(result.err, complaint);
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_EQ(refusal(sandbox_, arguments, code), complaint);
   }
   void refuses_file(const std::string& text, const std::string& complaint) {
     sandbox_.write("bad.yaml", text);

@@ -5,6 +5,7 @@
 #include "platform/store/store.h"
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_shapes_test {
 namespace {
@@ -43,11 +44,7 @@ class Shapes : public testing::Test {
     return list;
   }
   void refuses(const Words& arguments, const std::string& complaint) const {
-    const std::vector<std::string> before = sandbox_.files();
-    const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, 2);
-    EXPECT_TRUE(has(result.err, complaint)) << result.err;
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_TRUE(has(refusal(sandbox_, arguments), complaint));
   }
   void refuses_text(const std::string& name, const std::string& text, const std::string& complaint) const {
     sandbox_.write(name, text);

@@ -5,6 +5,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_spellings_test {
 namespace {
@@ -21,11 +22,7 @@ class Spellings : public testing::Test {
     return result;
   }
   void refuses(const Words& arguments, const std::string& complaint) {
-    const std::vector<std::string> before = sandbox_.files();
-    const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, 2);
-    EXPECT_EQ(result.err, "tune: error: " + complaint + "\n");
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_EQ(refusal(sandbox_, arguments), "tune: error: " + complaint + "\n");
   }
   /// What a dry run lists, without its last line.
   std::string listed(Words arguments) {

@@ -4,6 +4,7 @@
 #include "model/values/escaped_text.h"
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_text_test {
 namespace {
@@ -29,8 +30,7 @@ class Text : public testing::Test {
   }
   void refuses(const std::string& yaml, const std::string& complaint) {
     sandbox_.write("bad.yaml", yaml);
-    const Result result = tune({"bad.yaml", "--tune", "--output", "best"}, 2);
-    EXPECT_EQ(result.err, "tune: error: " + complaint + "\n");
+    EXPECT_EQ(refusal(sandbox_, {"bad.yaml", "--tune", "--output", "best"}), "tune: error: " + complaint + "\n");
   }
 
   Sandbox sandbox_;

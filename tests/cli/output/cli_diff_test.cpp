@@ -5,6 +5,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_diff_test {
 namespace {
@@ -83,11 +84,7 @@ class Diff : public testing::Test {
 
   /// That nothing is compared, for this reason, and nothing is written.
   void expect_refusal(const std::string& before, const std::string& now, const std::string& why) const {
-    const auto files = sandbox_.files();
-    const Result result = diff_files(before, now, 2, {"--json", "out.json"});
-    EXPECT_TRUE(has(result.err, why));
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(sandbox_.files(), files);
+    EXPECT_TRUE(has(refusal(sandbox_, {"diff", before, now, "--json", "out.json"}), why));
   }
 
   Sandbox sandbox_;

@@ -14,6 +14,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 #include "wire/json.h"
 
 namespace tune::cli::cli_report_test {
@@ -63,11 +64,7 @@ class Report : public testing::Test {
   }
 
   void expect_refusal(const Words& words, int code, const std::string& text) {
-    const auto before = sandbox_.files();
-    const Result result = sandbox_.tune(words);
-    EXPECT_EQ(result.code, code) << result.out << result.err;
-    EXPECT_TRUE(has(result.err, text));
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_TRUE(has(refusal(sandbox_, words, code), text));
   }
 
   Sandbox sandbox_;

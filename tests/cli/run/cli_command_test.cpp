@@ -7,6 +7,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_command_test {
 namespace {
@@ -49,8 +50,7 @@ class Commands : public testing::Test {
   }
   /// Nothing was started.
   void refuses(const Words& words, const std::string& complaint) const {
-    const Result result = tune(words, 2);
-    EXPECT_EQ(result.err, "tune: error: " + complaint + "\n");
+    EXPECT_EQ(refusal(sandbox_, words), "tune: error: " + complaint + "\n");
     EXPECT_EQ(seen(), Words());
   }
   void refuses_yaml(const std::string& yaml, const std::string& complaint) const {

@@ -9,6 +9,7 @@
 #include "platform/process/process.h"
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_simulate_test {
 namespace {
@@ -32,12 +33,7 @@ class Simulate : public testing::Test {
 
   /// That it is refused with this text and exit code 2, and that nothing was written.
   void expect_refusal(const Words& arguments, const std::string& text) {
-    const auto before = sandbox_.files();
-    const Result result = sandbox_.tune(arguments);
-    EXPECT_EQ(result.code, 2) << result.out << result.err;
-    EXPECT_TRUE(has(result.err, text));
-    EXPECT_EQ(result.out, "");
-    EXPECT_EQ(sandbox_.files(), before);
+    EXPECT_TRUE(has(refusal(sandbox_, arguments), text));
   }
 
   Sandbox sandbox_;
