@@ -60,8 +60,8 @@ class WorkerBackend {
   /// Takes the artifact and all memory; launches nothing. With `beside`, what was loaded before stays: see wire::Next.
   virtual void load(const wire::MeasureRequest& request, bool beside = false) = 0;
   /// Fills the buffers, checks the spec (and reports Checked then) and times it. Returns nullopt if the spec has only
-  /// been checked and now waits for another `go`. A backend that cannot do anything useful meanwhile ignores
-  /// `go.pause`.
+  /// been checked and now waits for another `go`. A backend that cannot do anything useful meanwhile never checks
+  /// alone.
   virtual std::optional<wire::Measured> measure(const wire::Go& go, const Report& report) = 0;
   /// Runs a separate process that a backend has started for its kernels, and which has no protocol channel. Returns the
   /// exit code.

@@ -158,7 +158,7 @@ class Session {
   }
 
   std::optional<wire::Event> go(const wire::Go& command) {
-    if (!std::exchange(paused_, false)) stage_ = command.check ? Stage::check : Stage::measure;
+    if (!std::exchange(paused_, false)) stage_ = command.checks() ? Stage::check : Stage::measure;
     auto measured = backend_.measure(command, [this](const wire::Event& event) {
       channel_.say(event);
       stage_ = Stage::measure;

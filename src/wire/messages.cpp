@@ -47,6 +47,15 @@ static void fields_of_measure(auto& request, auto field) {
   field("gauges", request.gauges);
 }
 
+static void fields_of_go(auto& go, auto field) {
+  field("launches", go.launches);
+  field("best_seconds", go.best_seconds);
+  field("best_joules", go.best_joules);
+  field("answer_within", go.answer_within);
+  field("state", go.state);
+  field("spec", go.spec);
+}
+
 static auto putting(json& j) {
   return [&j](const char* key, const auto& value) { put(j, key, value); };
 }
@@ -90,7 +99,21 @@ static void from_json(const json& j, MeasureRequest& request) {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
                                                 workspace_bytes, zero_workspace, share)
-TUNE_JSON_FIELDS(Go, TUNE_JSON_TAKE, launches, best_seconds, best_joules, check, pause, answer_within, state, spec)
+
+static void to_json(json& j, const Go& go) {
+  fields_of_go(go, putting(j));
+  put(j, "check", go.checks());
+  put(j, "pause", go.checks_alone());
+}
+
+static void from_json(const json& j, Go& go) {
+  fields_of_go(go, taking(j));
+  bool check = go.checks(), pause = go.checks_alone();
+  take(j, "check", check);
+  take(j, "pause", pause);
+  go.check = !check ? Go::Check::no : pause ? Go::Check::alone : Go::Check::yes;
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Next, request, beside)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(DeviceName, name, id, one_process)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Hello, protocol, backend, device, compiler, archs, no_device, devices,

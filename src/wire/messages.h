@@ -133,18 +133,22 @@ using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;
 struct Load {
   static constexpr const char* kName = "load";
 };
-/// Fill, check and time; `check` is false in the rounds of the finals after the first. A spec is checked once between
-/// load and measured, by the first go.
+/// Fill, check and time. A spec is checked once between load and measured, by the first go.
 struct Go {
   static constexpr const char* kName = "go";
+  /// `no` in the rounds of the finals after the first. `alone`: answer `checked` and wait for another go before timing,
+  /// unless the check rules the spec out.
+  enum class Check { no, yes, alone };
   std::int64_t launches = 0;  ///< exactly this many timed launches; 0: as the measure rules say
   double best_seconds = 0;    ///< the best so far, for the cutoff; 0: none yet
   double best_joules = 0;     ///< the same of energy, where that is the objective
-  bool check = true;
-  bool pause = false;  ///< answer `checked` and wait for another go before timing, unless the check rules the spec out
+  Check check = Check::yes;
   double answer_within = 0;              ///< seconds after which the driver gives the worker up; 0: never
   std::optional<PowerState> state = {};  ///< in which to time; unset: the one of the measure rules
   std::size_t spec = 0;                  ///< of those that are loaded beside each other, in their order
+
+  bool checks() const { return check != Check::no; }
+  bool checks_alone() const { return check == Check::alone; }
 };
 /// Leave, all is well.
 struct Done {
@@ -200,7 +204,7 @@ struct Checked {
   static constexpr const char* kName = "checked";
   double max_error = 0;
   double seconds = 0;
-  bool waits = false;  ///< for another go; see Go::pause
+  bool waits = false;  ///< for another go; see Go::Check
 };
 /// The spec was timed.
 struct Measured {

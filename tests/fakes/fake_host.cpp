@@ -106,16 +106,16 @@ void FakeHost::go(Process& process, FakeWorker& worker, const wire::Go& go) {
   const FakeConduct conduct = behave(worker);
   const Id id = worker.id;
   Clock::duration length{};
-  if (go.check && !std::exchange(process.paused, go.pause)) {
+  if (go.checks() && !std::exchange(process.paused, go.checks_alone())) {
     length = conduct.check;
     if (conduct.fails) {
       say(id, wire::Failed{Stage::check, "said to have failed"}, length);
       return end(id, 0, length);
     }
-    say(id, wire::Checked{0.5, 0.001, go.pause}, length);
-    if (go.pause && conduct.ends_after_check) end(id, SIGKILL, length);
+    say(id, wire::Checked{0.5, 0.001, go.checks_alone()}, length);
+    if (go.checks_alone() && conduct.ends_after_check) end(id, SIGKILL, length);
   }
-  if (go.pause) return;
+  if (go.checks_alone()) return;
   note(Interval::What::times, worker, length + conduct.time);
   if (conduct.ends_while_timed) return end(id, SIGKILL, length + conduct.time);
   say(id, measured(conduct), length + conduct.time);

@@ -95,11 +95,11 @@ wire::Hello hello() {
 void say_hello() { say(wire::encode(wire::Event(hello()))); }
 void say_loaded() { say(kLoaded); }
 void measure() {
-  if (go.check) say(kChecked);
+  if (go.checks()) say(kChecked);
   say(measured());
 }
 void measure_by_state() {
-  if (go.check) say(kChecked);
+  if (go.checks()) say(kChecked);
   const double of_so_many = go.launches == 1 ? 2 : 20;  // each is a sample, which takes a tenth of a second
   say(measured(false, go.state == PowerState::sustained ? of_so_many : 1));
 }
@@ -127,7 +127,7 @@ void say_that_it_waits() {
   say(wire::encode(wire::Event(checked)));
 }
 void pause_before_timing() {
-  if (go.pause) return say_that_it_waits();
+  if (go.checks_alone()) return say_that_it_waits();
   note("begins");
   ::usleep(3'000);
   note("ends");
@@ -144,11 +144,11 @@ double told_by_nvml(const char* symbol, Kind... kind) {
 // Takes 1 ms at 1980 MHz.
 void measure_at_the_clock() {
   static bool waited = false;
-  if (go.pause) {
+  if (go.checks_alone()) {
     waited = true;
     return say_that_it_waits();
   }
-  if (go.check && !std::exchange(waited, false)) say(kChecked);
+  if (go.checks() && !std::exchange(waited, false)) say(kChecked);
   note("runs");
   const double clock = told_by_nvml<unsigned>("nvmlDeviceGetClockInfo", 1);
   const double memory = told_by_nvml<unsigned>("nvmlDeviceGetClockInfo", 2);
@@ -233,7 +233,7 @@ const std::map<std::string, Behaviour> kBehaviours = {
       .go = pause_before_timing,
       .done = [] { note("leaves"), ::usleep(100'000), note("left"), leave(); }}},
     {"is_ruled_out_by_its_check", {.go = [] { say(kChecked), say(measured(true)); }}},
-    {"crashes_after_its_pause", {.go = [] { go.pause ? say_that_it_waits() : (::raise(SIGKILL), leave()); }}},
+    {"crashes_after_its_pause", {.go = [] { go.checks_alone() ? say_that_it_waits() : (::raise(SIGKILL), leave()); }}},
     {"crashes_in_its_pause", {.go = [] { say_that_it_waits(), ::usleep(3'000), ::raise(SIGKILL); }}},
     {"waits_for_the_end_of_stdin", {.go = wait_for_the_end_of_stdin}},
     {"waits_unasked", {.go = say_that_it_waits}},

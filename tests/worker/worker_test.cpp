@@ -611,7 +611,7 @@ TEST(DecidesAlone, BeyondFourTimesTheBest) {
 
 TEST_F(SamplerTest, AnExactCountIsKeptWhateverTheTimes) {
   const Timing timing =
-      run(wire::Go{.launches = 20, .best_seconds = 0.001, .check = false}, 0, [](int) { return 1.0; });
+      run(wire::Go{.launches = 20, .best_seconds = 0.001, .check = wire::Go::Check::no}, 0, [](int) { return 1.0; });
   EXPECT_EQ(timing.count, 20);
   EXPECT_EQ(launches_, 20 + rules_.warmup);
   EXPECT_FALSE(timing.stopped_early);

@@ -342,8 +342,8 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   believes_judge_ = false;
   const double start = seconds_now();
   const platform::StolenTime stolen;
-  const wire::Checked checked = go.check ? check() : wire::Checked();
-  const bool compared = go.check && verifier_->has_reference();
+  const wire::Checked checked = go.checks() ? check() : wire::Checked();
+  const bool compared = go.checks() && verifier_->has_reference();
   if (compared) report(checked);
   const wire::Go limited = with_time_limit(go, request_.measure.cutoff, monitor_ ? &*monitor_ : nullptr);
   wire::Measured measured;
@@ -356,7 +356,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
     measured.metrics = observer_->metrics();
   }
   add_energy(go, measured);
-  const bool begins_finals = go.launches > 0 && go.check;
+  const bool begins_finals = go.launches > 0 && go.checks();
   if (begins_finals) require_lasting_result();
   if (begins_finals && process_->changed_arithmetic()) remarks_.push_back(kChangedArithmetic);
   measured.remarks.insert(measured.remarks.begin(), remarks_.begin(), remarks_.end());

@@ -386,7 +386,7 @@ void GpuBackend::refuse_impossible(const Timing& timing) const {
 
 /// Adds remarks in the finals, because only theirs are reported.
 void GpuBackend::add_remarks(const wire::Go& go, wire::Measured& measured) const {
-  if (!in_finals_ || !go.check) return;
+  if (!in_finals_ || !go.checks()) return;
   if (spec_->vendor) measured.remarks.push_back(spec_->vendor->library());
   const std::vector<int> foreign = monitor_ ? foreign_processes(monitor_->processes()) : std::vector<int>();
   if (!foreign.empty())
@@ -412,9 +412,9 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
   std::optional<Timing> verdict;
   if (!spec_->checked) {
     spec_->checked = check(go);
-    if (go.pause) verdict = hopeless(go);
-    spec_->checked->waits = go.pause && !verdict;
-    if (go.check && (spec_->checked->waits || verifier_->has_reference())) report(*spec_->checked);
+    if (go.checks_alone()) verdict = hopeless(go);
+    spec_->checked->waits = go.checks_alone() && !verdict;
+    if (go.checks() && (spec_->checked->waits || verifier_->has_reference())) report(*spec_->checked);
     if (spec_->checked->waits) {
       observer();
       return std::nullopt;
@@ -427,7 +427,7 @@ std::optional<wire::Measured> GpuBackend::measure(const wire::Go& go, const Repo
     }
   }
   wire::Measured measured;
-  measured.timing = verdict ? *verdict : time(go, go.check ? spec_->checked->seconds : 0, deadline);
+  measured.timing = verdict ? *verdict : time(go, go.checks() ? spec_->checked->seconds : 0, deadline);
   refuse_impossible(measured.timing);
   measured.clean_seconds = measured.timing.min / static_cast<double>(1 + others());
   measured.checked = verifier_->has_reference();

@@ -241,7 +241,7 @@ class ProgramBackend final : public WorkerBackend {
   }
 
   static wire::Measured reported(const ProgramResult& result, const wire::Go& go, const Report& report) {
-    if (result.ok && go.check) report(wire::Checked{0, result.timing->median});
+    if (result.ok && go.checks()) report(wire::Checked{0, result.timing->median});
     return {*result.timing, result.ok.has_value(), result.metrics, {}, result.name};
   }
 

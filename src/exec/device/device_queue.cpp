@@ -116,13 +116,13 @@ bool DeviceQueue::quiet() const { return std::ranges::none_of(slots_, &Slot::ope
 // The next spec to be checked; if there is none, the next to be timed.
 DeviceQueue::Slots::iterator DeviceQueue::next_to_launch(wire::Go& go) {
   auto next = std::ranges::find_if(slots_, &Slot::may_launch);
-  go.pause = rules_.batches;
+  go.check = rules_.batches ? wire::Go::Check::alone : wire::Go::Check::yes;
   if (rules_.batches && next == slots_.end()) {
     next = std::ranges::find_if(slots_, &Slot::waits);
-    go.pause = false;
+    go.check = wire::Go::Check::yes;
     timing_batch_ = next != slots_.end() && quiet();
   }
-  return go.pause || quiet() ? next : slots_.end();
+  return go.checks_alone() || quiet() ? next : slots_.end();
 }
 
 void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
@@ -133,7 +133,7 @@ void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
     return;
   }
   in_turn_ = true;
-  if (!device_->take_turn(!go.pause)) return;
+  if (!device_->take_turn(!go.checks_alone())) return;
   if (const auto why = device_->set_clocks(next->job->clocks)) return refuse(next, *why);
   note(next->job->ticket);
   launched_at_ = device_->now();

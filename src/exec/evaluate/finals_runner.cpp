@@ -286,7 +286,7 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
   if (entry.active() && !why) {
     note_turn(entry);
     go.spec = entry.active()->place;
-    go.check = go.check && !entry.active()->checked;
+    if (entry.active()->checked) go.check = wire::Go::Check::no;
     entry.active()->process->send(go);
     await(entry, [&] { return (measured = entry.active()->process->take_measured()).has_value(); });
     if (measured) std::get<FinalsEntry::Active>(entry.state).checked = true;
@@ -335,7 +335,8 @@ void FinalsRunner::time_in_other_state() {
                               ? kSamplesInSustained
                               : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
     in_other_state_ = entry;
-    const auto measured = time_once(*entry, {.launches = launches, .check = false, .state = rules_.other_state});
+    const auto measured =
+        time_once(*entry, {.launches = launches, .check = wire::Go::Check::no, .state = rules_.other_state});
     in_other_state_ = nullptr;
     if (measured) entry->result.other_state_seconds = measured->timing.median;
   }

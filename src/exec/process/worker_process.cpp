@@ -32,8 +32,8 @@ Message message_of(const wire::Command& command) {
   if (std::holds_alternative<wire::Next>(command)) return Message::next;
   if (std::holds_alternative<wire::Done>(command)) return Message::done;
   const auto& go = std::get<wire::Go>(command);
-  if (!go.check) return Message::go;
-  return go.pause ? Message::check_alone : Message::check;
+  if (!go.checks()) return Message::go;
+  return go.checks_alone() ? Message::check_alone : Message::check;
 }
 
 wire::Malformed unexpected(std::string_view message, Stage stage) {

@@ -26,9 +26,9 @@ class StillHost : public platform::ProcessHost {
 
 std::optional<wire::Command> command_of(Message message) {
   if (message == Message::load) return wire::Load{};
-  if (message == Message::go) return wire::Go{.check = false};
+  if (message == Message::go) return wire::Go{.check = wire::Go::Check::no};
   if (message == Message::check) return wire::Go{};
-  if (message == Message::check_alone) return wire::Go{.pause = true};
+  if (message == Message::check_alone) return wire::Go{.check = wire::Go::Check::alone};
   if (message == Message::next) return wire::Next{};
   if (message == Message::done) return wire::Done{};
   return std::nullopt;

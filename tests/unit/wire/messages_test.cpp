@@ -38,10 +38,25 @@ TEST(Messages, SayInWhichStateToTime) {
   EXPECT_EQ(sent_state({.state = PowerState::sustained}), PowerState::sustained);
   EXPECT_EQ(sent_state({.state = PowerState::burst}), PowerState::burst);
   EXPECT_EQ(sent_state({}), std::nullopt);
-  const Go go = std::get<Go>(decode_command(encode(Command(Go{.launches = 3, .check = false, .answer_within = 2}))));
+  const Go go =
+      std::get<Go>(decode_command(encode(Command(Go{.launches = 3, .check = Go::Check::no, .answer_within = 2}))));
   EXPECT_EQ(go.launches, 3);
-  EXPECT_FALSE(go.check);
+  EXPECT_EQ(go.check, Go::Check::no);
   EXPECT_EQ(go.answer_within, 2);
+}
+
+TEST(Messages, SayByTwoFieldsWhetherToCheckFirst) {
+  const auto line = [](const std::string& check, const std::string& pause) {
+    return R"({"answer_within":0.0,"best_joules":0.0,"best_seconds":0.0,"check":)" + check +
+           R"(,"command":"go","launches":0,"pause":)" + pause + R"(,"spec":0})";
+  };
+  const std::pair<Go::Check, std::string> lines[] = {{Go::Check::no, line("false", "false")},
+                                                     {Go::Check::yes, line("true", "false")},
+                                                     {Go::Check::alone, line("true", "true")}};
+  for (const auto& [check, text] : lines) {
+    EXPECT_EQ(encode(Command(Go{.check = check})), text);
+    EXPECT_EQ(std::get<Go>(decode_command(text)).check, check);
+  }
 }
 
 // A member without a row of kMeasureRules would not reach a worker: a new one belongs into this list, too.

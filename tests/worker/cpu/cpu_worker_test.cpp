@@ -266,8 +266,9 @@ TEST_F(CpuWorker, VerifiesEveryLaunchAlsoWithoutBeingAskedToCheck) {
   worker::make_backend()->reference(reference);
   const auto backend = worker::make_backend();
   backend->load(with_reference);
-  EXPECT_EQ(first_line(refusal(Stage::check,
-                               [&] { backend->measure({.launches = 5, .check = false}, [](const wire::Event&) {}); })),
+  EXPECT_EQ(first_line(refusal(
+                Stage::check,
+                [&] { backend->measure({.launches = 5, .check = wire::Go::Check::no}, [](const wire::Event&) {}); })),
             "wrong result in C");
 }
 
@@ -287,7 +288,7 @@ TEST_F(CpuWorker, ATurnOfTheFinalsLeavesItsPagesToOthers) {
   backend->measure({}, ignored);
   const std::int64_t held = shared_kilobytes();
   ASSERT_GT(held, 0);
-  for (const bool check : {true, false}) {
+  for (const auto check : {wire::Go::Check::yes, wire::Go::Check::no}) {
     const auto measured = backend->measure({.launches = 3, .check = check}, ignored);
     EXPECT_GT(measured->timing.median, 0);
     EXPECT_LT(shared_kilobytes(), held / 2);

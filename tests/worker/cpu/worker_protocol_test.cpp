@@ -118,7 +118,7 @@ TEST_F(WorkerProtocol, MeasuresOnCommandAndLeavesWhenDone) {
   launch("right");
   expect<wire::Checked>();
   EXPECT_TRUE(expect<wire::Measured>().checked);
-  send(wire::Command(wire::Go{.launches = 5, .check = false}));
+  send(wire::Command(wire::Go{.launches = 5, .check = wire::Go::Check::no}));
   const auto again = expect<wire::Measured>();
   EXPECT_EQ(again.timing.count, 5);
   EXPECT_FALSE(again.checked);
