@@ -4,7 +4,8 @@
 #include <filesystem>
 
 #include "commands/messages.h"
-#include "commands/tune/build_rows.h"
+#include "commands/preview/build_rows.h"
+#include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "commands/tune/source_check.h"

@@ -13,7 +13,7 @@
 
 #include "commands/database/database_update.h"
 #include "commands/messages.h"
-#include "commands/tune/build_rows.h"
+#include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "commands/tune/tune.h"

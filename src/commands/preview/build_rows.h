@@ -11,8 +11,6 @@ namespace tune::commands {
 
 // What --build-only and --dry-run find out about specs without running them.
 
-/// A row of which the launches are known, or that is lost because there can be none.
-report::BuildRow launched_row(Spec spec, const exec::RequestFactory& requests);
 /// Adds what the build of a row tells, and why its spec is not valid; nothing if it is not built yet. Throws
 /// Error(environment).
 void judge(report::BuildRow& row, exec::MeasureService& service);
