@@ -83,5 +83,20 @@ TEST(CompilerOutput, WhatFollowsTheErrorIsItsDetail) {
   EXPECT_EQ(worker::message_of_build("nothing to say\n", {}, "exit code 1"), "exit code 1\nnothing to say");
 }
 
+TEST(CompilerOutput, ANameInCapitalsMayBeAParameterThatIsMissing) {
+  for (const char* error :
+       {"k.cu(1): error: identifier \"VEC\" is undefined", "a.c:3:31: error: 'VEC' was not declared in this scope",
+        "a.c:3:31: error: 'VEC' undeclared (first use in this function)",
+        "a.c:3:31: error: use of undeclared identifier 'VEC'"})
+    EXPECT_EQ(worker::message_of_build(error, {}, ""),
+              std::string(error) +
+                  "; if the tuning file is to define VEC, add it to 'params:', such as VEC: [1, 2], or "
+                  "to 'build: {defines: [...]}' if it is a size");
+  for (const char* error : {"error: identifier \"Vec\" is undefined", "error: identifier \"INT_MAX\" is undefined",
+                            "error: 'M_PI' was not declared in this scope", "error: use of undeclared identifier 'NAN'",
+                            "error: use of undeclared identifier 'x', 'VEC'", "error: 'VEC' is not a type"})
+    EXPECT_EQ(worker::message_of_build(error, {}, ""), error);
+}
+
 }  // namespace
 }  // namespace tune::compiler_output_test

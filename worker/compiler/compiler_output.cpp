@@ -217,10 +217,25 @@ std::string message_with(std::string_view line, std::string_view rest) {
   return fmt::format("{}{}{}", line, detail.substr(0, kDetail), detail.size() > kDetail ? "\n[more in the log]" : "");
 }
 
-std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise) {
+std::string advice_on_macro(const std::string& error) {
+  // Not the macros of C's own headers.
+  static const std::regex unknown(
+      "(identifier \"|undeclared identifier '|'(?=\\w+' (was not declared|undeclared)))"
+      "(?!M_|INFINITY|NAN|NULL|\\w+_(MAX|MIN)\\b)([A-Z][A-Z0-9_]*)\\b");
+  std::smatch match;
+  if (!std::regex_search(error, match, unknown)) return "";
+  return fmt::format(
+      "if the tuning file is to define {0}, add it to 'params:', such as {0}: [1, 2], or to "
+      "'build: {{defines: [...]}}' if it is a size",
+      match.str(4));
+}
+
+std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise,
+                             Advice& advice) {
   const CompilerError error = first_error(output);
   if (error.line.empty()) return message_with(otherwise, output);
-  return message_with(shown_error(error.line, folders), error.rest);
+  const std::string line = shown_error(error.line, folders), helps = advice(line);
+  return message_with(helps.empty() ? line : line + "; " + helps, error.rest);
 }
 
 std::vector<std::string> files_read(const fs::path& rules, const fs::path& folder, const fs::path& ours) {

@@ -35,9 +35,14 @@ struct BuildFolders {
 std::string shown_error(std::string_view line, const BuildFolders& folders);
 /// The text of a failed build: `line`, and below it the beginning of `rest` without statistics.
 std::string message_with(std::string_view line, std::string_view rest);
-/// The same of what a compiler printed: the error, or `otherwise` if there is none, and below it what follows in the
-/// output.
-std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise);
+/// What helps against an error; empty: nothing is known.
+using Advice = std::string(const std::string& error);
+/// Advice on a name in capitals that a C or C++ compiler does not know, and that a parameter may have to define.
+Advice advice_on_macro;
+/// The same of what a compiler printed: the error, or `otherwise` if there is none, with advice, and below it what
+/// follows in the output.
+std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise,
+                             Advice& advice = advice_on_macro);
 
 /// The environment variable in which GCC, whoever starts it, finds the file to append the rules of make to that say
 /// what it read.

@@ -41,13 +41,16 @@ BuildFolders folders(const wire::BuildRequest& request) {
   return {fs::path(request.source).parent_path(), {fs::temp_directory_path()}};
 }
 
+std::string advice_on(const std::string& error) {
+  const std::string advice = gpu::compile_error_advice(error);
+  return advice.empty() ? advice_on_macro(error) : advice;
+}
+
 [[noreturn]] void refuse(const wire::BuildRequest& request, const std::string& log) {
-  std::string message = message_of_build(log, folders(request), "the compiler says no error");
-  const auto line_end = std::min(message.find('\n'), message.size());
-  if (const auto advice = gpu::compile_error_advice(message.substr(0, line_end)); !advice.empty())
-    message.insert(line_end, "; " + advice);
   throw SpecFailure(
-      wire::Failed{.stage = Stage::build, .message = std::move(message), .room_error = room_error_of_build(log)});
+      wire::Failed{.stage = Stage::build,
+                   .message = message_of_build(log, folders(request), "the compiler says no error", advice_on),
+                   .room_error = room_error_of_build(log)});
 }
 
 std::map<std::string, double> properties(const wire::BuildRequest& request, const GpuCompiler::Result& result) {

@@ -40,6 +40,8 @@ std::string message_of(const Task& task, const platform::Exit& exit, const platf
   std::string line = shown_error(error.line, task.folders);
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
   line.resize(std::min(line.size(), kLongestQuote));
+  if (const std::string advice = advice_on_macro(line); task.stage == Stage::build && !advice.empty())
+    line += "; " + advice;
   const std::string first =
       fmt::format("{} ended with {}{}{}{}", task.what, platform::to_text(exit), line.empty() ? "" : ": ", line, limit);
   return task.stage == Stage::build ? message_with(first, error.rest) : first;
