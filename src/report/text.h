@@ -11,7 +11,7 @@
 namespace tune::report {
 
 /// A line of a message as it is shown: hidden characters are escaped, and what exceeds `limit` bytes is cut.
-std::string printable(std::string_view line, std::size_t limit = 200);
+std::string printable(std::string_view line, std::size_t limit = 400);
 /// The first line of a message, printable; `(no message)` if it is empty.
 std::string first_line(std::string_view message);
 /// Columns of a terminal that a UTF-8 text takes: none for what is combined with the character before it, two for the

@@ -101,6 +101,12 @@ TEST(Losses, CutLongDetail) {
 )");
 }
 
+TEST(Losses, SayTheAdviceBehindAnErrorInFull) {
+  const std::string error = std::string(150, 'e') + "; " + std::string(170, 'a');
+  const std::vector<Trial> trials = {failed(0, Stage::build, Cause::reported, error)};
+  EXPECT_TRUE(losses_text(trials, kCommand).find(error + "\n") != std::string::npos);
+}
+
 TEST(Losses, QuoteTheCommandForTheShell) {
   const std::vector<std::string> command = {"tune", "--yaml", "it's here.yaml"};
   EXPECT_EQ(losses_text(std::vector<Trial>{pruned(0, "r")}, command),
