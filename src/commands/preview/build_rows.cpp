@@ -24,8 +24,13 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
   const std::string name = service.reference().name();
   const exec::Builder::Result* result = service.builds().find_reference(spec);
   if (result == nullptr) return std::nullopt;
-  if (const auto* failure = std::get_if<Failure>(result))
-    return fmt::format("{} cannot be built: {}", name, failure->headline());
+  if (const auto* failure = std::get_if<Failure>(result)) {
+    const auto* of_spec = service.builds().find(spec);
+    const Failure* same = of_spec != nullptr ? std::get_if<Failure>(of_spec) : nullptr;
+    const bool is_said = same != nullptr && same->headline() == failure->headline();
+    return fmt::format("{} cannot be built{}: {}", name, is_said ? " either" : "",
+                       is_said ? fmt::format("it has the error of spec {}", spec.mesh_idx) : failure->headline());
+  }
   const auto launches = service.requests().reference(spec).launches;
   const auto fault = service.builds().launch_fault(launches, std::get<exec::Artifact>(*result));
   if (!fault) return std::nullopt;

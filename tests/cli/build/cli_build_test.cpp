@@ -138,6 +138,27 @@ launch: {args: [x, y]}
             "copy.cpp\n");
 }
 
+TEST_F(Build, AnErrorOfTheSpecAndTheReferenceIsSaidOnce) {
+  sandbox_.write("copy.cpp", "extern \"C\" void copy(const float* x, float* y) { *y = *x * BM * VEC; }\n");
+  sandbox_.write("copy.yaml", R"(name: copy
+file: copy.cpp
+kernel: copy
+problem:
+  custom:
+    buffers: [{name: x, type: f32, count: 1}, {name: y, type: f32, count: 1, role: out}]
+    reference: {kernel: copy, args: [x, y]}
+params: {BM: [1, 2]}
+launch: {args: [x, y]}
+)");
+  const Result result = refused({"copy.yaml", "--build-only"});
+  EXPECT_TRUE(
+      has(result.out,
+          "'VEC' was not declared in this scope; if the tuning file is to define VEC, add it to 'params:', such "
+          "as VEC: [1, 2], or to 'build: {defines: [...]}' if it is a size\n"))
+      << result.out;
+  EXPECT_EQ(result.err, "tune: error: reference kernel 'copy' cannot be built either: it has the error of spec 0\n");
+}
+
 TEST_F(Build, KnownDevicesHaveNames) {
   write_cuda("100000*S");
   for (const auto& [name, limit] :
