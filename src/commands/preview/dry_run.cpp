@@ -98,7 +98,9 @@ ExitCode list_predicted_specs(const TuneOptions& options, Target& target, const 
 
 namespace fs = std::filesystem;
 
+// What is missing on this machine is not looked for: whoever counts need not mean to run here.
 ExitCode count(const Target& target) {
+  print_warnings(misfits_of_source(target.plan()));
   const std::vector<Restriction> wanted = config::restrictions(target.filters);
   std::string counted;
   std::int64_t known = 0;  // so many at least
@@ -207,7 +209,8 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   const std::optional<tuning::Grid> grid = target.grid(options, outcome);
   print_warnings(outcome.notes.warnings);
   if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
-  print_warnings(what_is_missing(target.plan()));
+  const std::vector<std::string> missing = what_is_missing(target.plan());
+  print_warnings(missing);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
   Check check(options, target);
@@ -229,8 +232,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
   page.losses(report::losses_text(lost_in(lost), reproducing_command(options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() &&
-      what_is_missing(target.plan()).empty())
+  if (!options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() && missing.empty())
     foreseen = print_forecast(options, target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;

@@ -102,7 +102,7 @@ TEST_F(Mistakes, AParameterThatNothingUsesIsWarnedOf) {
 TEST_F(Mistakes, TheSourceAndItsHeadersAreSearchedForNames) {
   const auto unused = [this](const std::string& source) {
     sandbox_.write("gemm.cpp", source);
-    return !said_of(std::string(kHead) + "params: {BX: [1, 2]}\n" + kLaunch).empty();
+    return has(said_of(std::string(kHead) + "params: {BX: [1, 2]}\n" + kLaunch), "nothing uses the parameter 'BX'");
   };
   EXPECT_FALSE(unused("int x = BX;\n"));
   EXPECT_TRUE(unused("int x = BX2; // BX\n/* BX */ char text[] = \"//\"; int ABX;\n"));
@@ -121,7 +121,7 @@ TEST_F(Mistakes, TheSourceAndItsHeadersAreSearchedForNames) {
 }
 
 TEST_F(Mistakes, TheMacrosOfPairsAndTextsAreUses) {
-  sandbox_.write("gemm.cpp", "#if SHAPE_wide\nint x = TILE_0;\n#endif\n");
+  sandbox_.write("gemm.cpp", "#if SHAPE_wide\nint x = TILE_0;\n#endif\nvoid gemm();\n");
   EXPECT_EQ(said_of(std::string(kHead) + "params: {SHAPE: [wide, high], TILE: [[1, 2]]}\n" + kLaunch), "");
 }
 

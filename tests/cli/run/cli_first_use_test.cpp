@@ -152,6 +152,7 @@ TEST_F(FirstUse, ADryRunComparesTheLaunchWithTheSource) {
       has(said("[x, y, n]", "twice"), "warning: k.yaml: launch: args has 3, and 'twice' takes 4: x, y, n, step\n"));
   EXPECT_TRUE(has(said("[x, y, n, 1]", "once"),
                   "warning: k.yaml: there is no function 'once' in k.cpp, which reference names\n"));
+  EXPECT_TRUE(has(tune({"k.yaml", "--dry-run", "--quiet"}).err, "there is no function 'once' in k.cpp"));
   const std::string flags = "build: {flags: [-O2, -DB=1]}\n";
   EXPECT_TRUE(has(said("[x, y, n, 1]", "twise", flags),
                   "warning: k.yaml: there is no function 'twise' in k.cpp, which reference names, did you mean "
