@@ -272,6 +272,7 @@ TEST_F(CudaBuild, NamesAndHeadersOfCComeWithAdvice) {
   EXPECT_TRUE(has(build_of("cuda::std::numeric_limits<float>::max()", "#include <cuda/std/limits>"), "built specs: 1"));
   EXPECT_TRUE(has(build_of("1", "", ", build: {flags: [-DT=1]}"), "; a macro hides a name in NVRTC's own header"));
   EXPECT_FALSE(has(build_of("1", "#include \"mine.cuh\""), "NVRTC has no"));
+  EXPECT_TRUE(has(build_of("VEC"), "\"VEC\" is undefined; if the tuning file is to define VEC, add it to 'params:'"));
 }
 
 TEST_F(CudaBuild, AMissingKernelIsNamed) {
