@@ -76,6 +76,7 @@ class TableWriter {
     text += fmt::format("}};\nconst int kTreeCount = {};\nconst bool kServesOtherSizes = {};\n", package_->tree.size(),
                         package_->serves_other_sizes);
     text += list_text("const char* const kKernels[]", numbers_->kernels);
+    text += list_text("const char* const kOperandNames[]", numbers_->operands);
     text += "const int kFactNumbers[] = {";
     for (const std::string& fact : numbers_->facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));
     text += "-1};\n";
@@ -172,11 +173,19 @@ class TableWriter {
            "  return sum <= sizes.m;\n}\n\n";
   }
 
+  /// That each of the first sizes is at least so large.
+  std::string least_sizes(std::size_t count, int least) const {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+      text += fmt::format("  if (sizes[{0}] < {1}) return {2};\n", i, least,
+                          literal(fmt::format("{} is less than {}", numbers_->sizes[i], least)));
+    return text;
+  }
+
   /// Buffers of a custom problem are as large as its expressions say, which a package does not know.
-  static std::string custom_text() {
-    return "const char* fault_of(const std::int64_t* sizes) {\n  for (int i = 0; i < kSizes; ++i)\n    if (sizes[i] < "
-           "0) "
-           "return \"a size is negative\";\n  return nullptr;\n}\n\n"
+  std::string custom_text() const {
+    return "const char* fault_of(const std::int64_t* sizes) {\n" + least_sizes(numbers_->sizes.size(), 0) +
+           "  return nullptr;\n}\n\n"
            "std::int64_t bytes_of(const std::int64_t*, int) { return 0; }\n\n"
            "Rows rows_of_output(const std::int64_t*) { return {}; }\n\n";
   }
@@ -192,7 +201,7 @@ class TableWriter {
   }
 
   std::string matrices_text() const {
-    std::string bytes, faults;
+    std::string bytes, faults = least_sizes(first_distance(), 1);
     const std::vector<MatrixShape> all = matrices();
     for (std::size_t i = 0; i < numbers_->operands.size(); ++i) {
       const std::string of_vector = bytes_text(*gemm_, numbers_->operands[i]);
@@ -202,9 +211,9 @@ class TableWriter {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool by_rows = std::array{gemm_->layout_a, gemm_->layout_b, gemm_->layout_c}[i] == Layout::row;
       faults += fmt::format(
-          "  if (bytes_of(sizes, {0}) < 0) return \"the matrices are too large\";\n"
+          "  if (bytes_of(sizes, {0}) < 0) return \"{4} takes more bytes than 64 bits can count\";\n"
           "  if (!is_true(greater_equal({1}, tight_{2}(sizes)))) return \"{2} is less than a {3} of the matrix\";\n",
-          i, size_text(all[i].ld()), all[i].ld(), by_rows ? "row" : "column");
+          i, size_text(all[i].ld()), all[i].ld(), by_rows ? "row" : "column", numbers_->operands[i]);
       if (!all[i].count.empty())
         faults += fmt::format(
             "  if ({0} > 1 && !is_true(greater_equal({1}, tight_{2}(sizes)))) return \"{2} is less than a "
@@ -221,11 +230,10 @@ class TableWriter {
     return fmt::format(
         "std::int64_t bytes_of(const std::int64_t* sizes, int operand) {{\n  Number bytes = 0;\n{}"
         "  return bytes.valid ? bytes.value : -1;\n}}\n\n"
-        "const char* fault_of(const std::int64_t* sizes) {{\n  for (int i = 0; i < {}; ++i)\n    if (sizes[i] < 1) "
-        "return \"a size is not positive\";\n{}  return nullptr;\n}}\n\n"
+        "const char* fault_of(const std::int64_t* sizes) {{\n{}  return nullptr;\n}}\n\n"
         "Rows rows_of_output(const std::int64_t* sizes) {{\n  return {{{}, {}, {} * {}, {} * {}, {} * {}}};\n}}\n\n",
-        bytes, first_distance(), faults, c.count.empty() ? "1" : size_text(c.count), runs_of_c, size_text(c.inner),
-        size_of(c.type), size_text(c.ld()), size_of(c.type), size_text(c.stride()), size_of(c.type));
+        bytes, faults, c.count.empty() ? "1" : size_text(c.count), runs_of_c, size_text(c.inner), size_of(c.type),
+        size_text(c.ld()), size_of(c.type), size_text(c.stride()), size_of(c.type));
   }
 
   const Package* package_;

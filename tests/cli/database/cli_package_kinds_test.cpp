@@ -263,7 +263,7 @@ int main() {
   ASSERT_TRUE(has(built, "code 0")) << built;
   const std::string wrong = "group_rows has a number below 0 or above max_rows, or more rows than m in all\n";
   EXPECT_EQ(shell("all/app"), "ok\n216 right, 552 kept\nok\n" + wrong + wrong + wrong +
-                                  "m is more than groups * max_rows\na size is not positive\n"
+                                  "m is more than groups * max_rows\nmax_rows is less than 1\n"
                                   "the kernel has no distances between rows\ncode 0");
   expect_right(selftest("experts"), "1");
 }

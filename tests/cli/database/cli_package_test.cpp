@@ -369,7 +369,7 @@ TEST_F(PackageBuild, AProgramMultipliesWithWhatItIsLinkedTo) {
 #include <initializer_list>
 #include "tuned__9_rows_of_4.h"
 namespace rows = tuned::_9_rows_of_4;
-alignas(16) float A[144], B[256], C[144], space[16];
+alignas(16) float A[144], B[256], C[144], space[20];
 int main() {
   for (int i = 0; i < 256; ++i) A[i % 144] = static_cast<float>(i % 5), B[i] = static_cast<float>(i % 3);
   for (const int m : {2, 4, 5, 3, 9}) {
@@ -385,7 +385,8 @@ int main() {
   }
   const rows::Plan plan = rows::find({2, 16, 16});
   for (const unsigned bytes : {63u, 64u}) std::puts(rows::text(rows::launch(plan, nullptr, {A, B, C}, space, bytes)));
-  std::puts(rows::text(rows::launch(plan, nullptr, {A, B + 1, C}, space, sizeof space)));
+  std::puts(rows::text(rows::launch(plan, nullptr, {A, B + 1, C}, space, 64)));
+  std::puts(rows::text(rows::launch(plan, nullptr, {A, B, C}, space + 1, 64)));
   std::puts(rows::text(rows::run({2, 16, 16}, nullptr, {A, B})));
   std::puts(rows::find({2, 16, 16, 1, 17}).why);
   const rows::Counters n = rows::counters();
@@ -406,10 +407,11 @@ int main() {
             "9: 1, 0 right, entry -1; only eight rows are multiplied\n"
             "the workspace is smaller than Plan::workspace\n"
             "ok\n"
-            "an operand or the workspace does not start at a multiple of 16 bytes\n"
-            "an operand is null\n"
+            "operand B does not start at a multiple of 16 bytes\n"
+            "the workspace does not start at a multiple of 16 bytes\n"
+            "operand C is null\n"
             "the kernel is not told lda\n"
-            "3 1 2 3, 2 2\n"
+            "3 1 2 4, 2 2\n"
             "code 0");
 }
 
