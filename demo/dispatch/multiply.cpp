@@ -16,8 +16,11 @@ int main(int argc, char** argv) {
     if (error == tuned::gemm::Error::no_plan)  // what the program did before
       for (long at = 0; at < m * n; ++at)
         for (long p = 0; p < k; ++p) C[at] += A[at / n * k + p] * B[p * n + at % n];
-    std::printf("%s: %s %s: %s\n", argv[i], plan ? tuned::gemm::entries().data[plan.entry].params : "plain loop",
-                plan.why, C.back() == 6.0F * static_cast<float>(k) ? "right" : "WRONG");
+    // Only `exact` sizes were tuned; for others it is a configuration of nearby ones, which may be slow.
+    const char* const match = plan.match == tuned::gemm::Match::exact ? "exact" : plan ? "by rule" : "no plan";
+    std::printf("%s: %s, %s %s: %s\n", argv[i], match,
+                plan ? tuned::gemm::entries().data[plan.entry].params : "plain loop", plan.why,
+                C.back() == 6.0F * static_cast<float>(k) ? "right" : "WRONG");
   }
   const tuned::gemm::Counters counts = tuned::gemm::counters();
   std::printf("%lu exact, %lu by rule, %lu without a plan\n", counts.exact, counts.rule, counts.miss);

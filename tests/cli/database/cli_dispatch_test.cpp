@@ -204,7 +204,8 @@ TEST_F(Dispatch, TheExampleLaunchesWhatWasTuned) {
   make_example();
   ASSERT_EQ(built("."), "code 0");
   const std::string said = shell("build/multiply 32x32x32 64x32x32 33x32x32 2>&1");
-  EXPECT_TRUE(has(said, "32x32x32: MR=4 NR=")) << said;
+  EXPECT_TRUE(has(said, "32x32x32: exact, MR=4 NR=")) << said;
+  EXPECT_TRUE(has(said, "33x32x32: by rule, MR=4 NR=")) << said;
   EXPECT_TRUE(has(said, "these sizes were not tuned: right\n2 exact, 1 by rule, 0 without a plan\ncode 0")) << said;
   for (const char* sizes : {"32x32", "0x32x32", "32x-1x32"})
     EXPECT_EQ(shell(std::string("build/multiply ") + sizes), "usage: multiply 512x512x256...\ncode 2");

@@ -326,7 +326,7 @@ TEST_F(Package, IsMadeOfASourceThatWasBuiltElsewhere) {
   tune({"package", "db.yaml", "--yaml", "moved/k.yaml", "-o", "my-rows"});
   EXPECT_TRUE(has(sandbox_.read("my-rows/src/variant_0.cpp"), "#include \"../kernel/k.cpp\"\n"));
   EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "add_subdirectory(my-rows)\n"));
-  EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "tuned::my_rows::run({m, n, k}, stream, {A, B, C})"));
+  EXPECT_TRUE(has(sandbox_.read("my-rows/README.md"), "= run({m, n, k}, stream, {A, B, C})"));
 }
 
 // C is zeroed before the kernel adds to it, and a caller's memory between its rows is nobody's. The kernel is right
