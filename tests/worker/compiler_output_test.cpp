@@ -87,7 +87,7 @@ TEST(CompilerOutput, ANameInCapitalsMayBeAParameterThatIsMissing) {
   for (const char* error :
        {"k.cu(1): error: identifier \"VEC\" is undefined", "a.c:3:31: error: 'VEC' was not declared in this scope",
         "a.c:3:31: error: 'VEC' undeclared (first use in this function)",
-        "a.c:3:31: error: use of undeclared identifier 'VEC'"})
+        "a.c:3:31: error: ‘VEC’ was not declared in this scope", "a.c:3:31: error: use of undeclared identifier 'VEC'"})
     EXPECT_EQ(worker::message_of_build(error, {}, ""),
               std::string(error) +
                   "; if the tuning file is to define VEC, add it to 'params:', such as VEC: [1, 2], or "

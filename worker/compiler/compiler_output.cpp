@@ -218,16 +218,16 @@ std::string message_with(std::string_view line, std::string_view rest) {
 }
 
 std::string advice_on_macro(const std::string& error) {
-  // Not the macros of C's own headers.
+  // Not the macros of C's own headers. In a locale with UTF-8, GCC's quotes are not those of ASCII.
   static const std::regex unknown(
-      "(identifier \"|undeclared identifier '|'(?=\\w+' (was not declared|undeclared)))"
-      "(?!M_|INFINITY|NAN|NULL|\\w+_(MAX|MIN)\\b)([A-Z][A-Z0-9_]*)\\b");
+      "(?:identifier \"|undeclared identifier '|(?:'|\u2018)(?=\\w+(?:'|\u2019) (?:was not declared|undeclared)))"
+      "(?!M_|INFINITY|NAN|NULL|\\w+_(?:MAX|MIN)\\b)([A-Z][A-Z0-9_]*)\\b");
   std::smatch match;
   if (!std::regex_search(error, match, unknown)) return "";
   return fmt::format(
       "if the tuning file is to define {0}, add it to 'params:', such as {0}: [1, 2], or to "
       "'build: {{defines: [...]}}' if it is a size",
-      match.str(4));
+      match.str(1));
 }
 
 std::string message_of_build(std::string_view output, const BuildFolders& folders, const std::string& otherwise,

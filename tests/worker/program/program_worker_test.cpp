@@ -146,6 +146,9 @@ TEST_F(ProgramWorker, AFailedBuildNamesTheErrorAndLeavesNoProgram) {
   EXPECT_NE(message.find("the build ended with exit code 1: "), std::string::npos) << message;
   EXPECT_NE(message.find("missing"), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(binary()));
+  EXPECT_NE(refusal(Stage::build, [&] { build(write("program.cpp", "int main() { return VEC; }\n")); })
+                .find("; if the tuning file is to define VEC, add it"),
+            std::string::npos);
 }
 
 TEST_F(ProgramWorker, ABuildReportsWhatItsCompilerSaysOfTheMachine) {
