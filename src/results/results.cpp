@@ -8,6 +8,7 @@
 
 #include "model/program.h"
 #include "model/values/error.h"
+#include "platform/files/file.h"
 #include "report/csv.h"
 #include "report/table.h"
 #include "report/text.h"

@@ -10,6 +10,7 @@
 
 #include "model/program.h"
 #include "platform/store/store.h"
+#include "tuning/contenders.h"
 #include "tuning/journal_lookup.h"
 
 namespace tune::tuning {

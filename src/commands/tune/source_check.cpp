@@ -12,6 +12,7 @@
 #include "model/backend.h"
 #include "model/values/error.h"
 #include "model/values/names.h"
+#include "model/values/text.h"
 #include "platform/store/sources.h"
 
 namespace tune::commands {

@@ -1,6 +1,7 @@
 #include "config/reader/recorded_result.h"
 
 #include "config/yaml/fields.h"
+#include "model/plan.h"
 
 namespace tune::config {
 namespace {

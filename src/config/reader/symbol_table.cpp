@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/values/text.h"
+
 namespace tune::config {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/yaml/node.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 

@@ -12,6 +12,7 @@
 #include "config/reader/command/shell_text.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/split_words.h"
+#include "model/values/names.h"
 #include "model/values/text.h"
 
 namespace tune::config {
