@@ -13,12 +13,12 @@
 
 namespace tune::exec {
 
+// What specs are built and timed by.
+
 struct AgentPlan;
 class Executor;
 class RequestFactory;
 class RunObserver;
-
-// What specs are built and timed by.
 
 /// Machines beside this one, on which a run builds and times. Functions throw as those of Workers do.
 class OtherMachines {
