@@ -1,6 +1,7 @@
 #include "model/statistics/finals.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cassert>
 #include <cmath>
 #include <iterator>
@@ -23,11 +24,16 @@ std::vector<double> seconds_of(const Finalist& finalist) {
   return seconds;
 }
 
+/// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows.
 bool is_far_behind(std::span<const double> ratios) {
-  constexpr double kLeast = 0.01, kSpreads = 4;
-  if (ratios.size() < Judge::kFewest) return false;
-  const auto [low, high] = std::ranges::minmax(ratios);
-  return low - 1 > std::max(kLeast, kSpreads * (high - low));
+  constexpr double kLeast = 1.01, kChance = 2e-5;
+  if (ratios.size() < Judge::kFewest || std::ranges::min(ratios) <= kLeast) return false;
+  const auto count = static_cast<double>(ratios.size());
+  double sum = 0, squares = 0;
+  for (const double ratio : ratios) sum += std::log(ratio);
+  for (const double ratio : ratios) squares += std::pow(std::log(ratio) - sum / count, 2);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  return sum / count > error * boost::math::quantile(complement(boost::math::students_t(count - 1), kChance));
 }
 
 /// With its clean times if other programs visibly disturbed any round: all of them, for those of the disturbed rounds

@@ -224,9 +224,9 @@ TEST(Judge, SaysHowMuchMayBeLostToARival) {
 }
 
 TEST(Judge, SaysNothingAfterAFewRounds) {
-  EXPECT_FALSE(Judge(2).has_lost(repeated(1, {2, 3}, 8), repeated(0, {1}, 8)));
-  EXPECT_TRUE(Judge(2).has_lost(repeated(1, {2, 3}, 9), repeated(0, {1}, 9)));
-  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {2, 3}, 15), repeated(0, {1}, 15)));
+  EXPECT_FALSE(Judge(2).has_lost(repeated(1, {1.2, 3}, 8), repeated(0, {1}, 8)));
+  EXPECT_TRUE(Judge(2).has_lost(repeated(1, {1.2, 3}, 9), repeated(0, {1}, 9)));
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.2, 3}, 15), repeated(0, {1}, 15)));
   EXPECT_FALSE(Judge(2).has_lost(repeated(1, {2}, 20), timed(0, {{30, 1}})));
 }
 
@@ -236,6 +236,25 @@ TEST(Judge, TellsWhoIsFarBehindByAFewSteadyRounds) {
   EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.02, 1.024}, 4), leader)) << "too few";
   EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.02, 1.026}, 5), leader)) << "not steady enough";
   EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.009}, 5), leader)) << "not far enough";
+  const Finalist longer = repeated(0, {1}, 8);
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {1.6, 2.2}, 5), leader)) << "too noisy for so few";
+  EXPECT_TRUE(Judge(24).has_lost(repeated(1, {1.6, 2.2}, 8), longer));
+  EXPECT_FALSE(Judge(24).has_lost(repeated(1, {2, 2, 2, 2, 2, 2, 1.005}, 8), longer)) << "once as fast";
+}
+
+TEST(Judge, HardlyEverTakesEqualSpecsForFarApart) {
+  Random random(6);
+  int told_apart = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Finalist x = timed(0, {}), y = timed(1, {});
+    for (int round = 1; round <= 8; ++round) {
+      // Now and then another program takes half of the machine.
+      const auto time = [&] { return std::exp(0.1 * normal(random)) * (random.next() % 8 == 0 ? 2 : 1); };
+      x.rounds[round] = time(), y.rounds[round] = time();
+    }
+    told_apart += Judge(24).has_lost(x, y) ? 1 : 0;
+  }
+  EXPECT_LE(told_apart, 4);
 }
 
 TEST(Judge, HoldsThatWhoLeftHasLost) {
