@@ -8,6 +8,7 @@
 
 #include "model/command.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "report/columns.h"
 #include "report/failure_summary.h"
 #include "report/text.h"
@@ -46,7 +47,8 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
   }
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
-    text += fmt::format("pareto: {} specs that none beats in one of {} without losing in another\n", count,
+    text += fmt::format("pareto: {} that none beats in one of {} without losing in another\n",
+                        plural(static_cast<std::size_t>(count), "spec"),
                         line_with_escapes(fmt::format("{}", fmt::join(summary.objectives, ", "))));
   }
   if (any([](const Row& row) { return row.measurement.timing.stopped_early; })) {

@@ -107,7 +107,9 @@ class WinnerVerdict {
   std::string why_open() const {
     if (outcome_->ended_early) return "the run ended early";
     if (!summary_->objectives.empty())
-      return "of several objectives none decides; the specs marked pareto are the choice";
+      return std::ranges::count_if(summary_->ranking.rows, &Ranked::on_front) == 1
+                 ? "the best in each of the objectives, but finals of several do not show how surely"
+                 : "of several objectives none decides; the specs marked pareto are the choice";
     if (has_tried_one_in_time())
       return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
                          *outcome_->finals.limits.time_budget, summary_->specs);
@@ -315,7 +317,8 @@ class WinnerVerdict {
 
   std::string next_text() const {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
-    if (outcome_->ended_early || outcome_->finals.interrupted) return "the same command goes on from here";
+    if (outcome_->finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
+    if (outcome_->ended_early) return "the same command goes on from here";
     if (compares_recorded_times()) {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
       return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";

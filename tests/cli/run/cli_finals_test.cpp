@@ -313,7 +313,7 @@ TEST_F(FinalsOfTune, ThoseThatWereInterruptedDecideByTheRoundsUntilThenAndAreHel
   EXPECT_TRUE(interrupted.out.starts_with("UNDECIDED: T=2 (spec 1), 2.000 ms +-0 %; the finals were interrupted\n"))
       << interrupted.out;
   EXPECT_TRUE(has(interrupted.out, "\n  6 rounds of finals\n"));
-  EXPECT_TRUE(has(interrupted.out, "\n  next: the same command goes on from here\n"));
+  EXPECT_TRUE(has(interrupted.out, "\n  next: the same command holds the finals anew, and repeats nothing else\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "params:\n  T: 2\n"));
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "\n  finals: interrupted\n"));
   EXPECT_TRUE(has(sandbox_.read("out.csv"), "\n1,bench,ok,2,2,2,2,2,,,1,yes,0,,,,1,2,interrupted\n"));

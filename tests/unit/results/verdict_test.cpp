@@ -206,6 +206,8 @@ TEST_F(VerdictTest, SaysWhyThereIsNone) {
   EXPECT_EQ(why(), "finals compare times, which the objective does not follow from");
   summary_.objectives = {"time", "energy"};
   EXPECT_TRUE(cli::has(why(), "of several objectives none decides"));
+  summary_.ranking.rows.front().on_front = true;
+  EXPECT_TRUE(cli::has(why(), "the best in each of the objectives")) << "there is nothing to choose";
   outcome_.ended_early = true;
   EXPECT_EQ(why(), "the run ended early");
   summary_.ranking.rows.clear();
