@@ -42,7 +42,8 @@ class SourceCheck {
       check_arguments(launch, first->second, key);
     else if (first == last && is_absent(launch.kernel))
       complain(fmt::format("there is no function '{}' in {}, which {} names{}", launch.kernel,
-                           plan_->file.filename().string(), key, did_you_mean(launch.kernel, functions())));
+                           plan_->file.filename().string(), std::string_view(key) == "launch" ? "kernel" : key,
+                           did_you_mean(launch.kernel, functions())));
   }
 
   std::vector<std::string> take() { return std::move(complaints_); }

@@ -127,7 +127,7 @@ TEST_F(FirstUse, OneFailureEndsARunWhoseSourceLacksTheKernel) {
   EXPECT_TRUE(has(result.out, "failed: 1\n"));
   EXPECT_TRUE(has(result.out,
                   "note: this failed, and so will all specs: gemm.yaml: there is no function 'gemm' in "
-                  "gemm.cpp, which launch names, did you mean 'gem'?\n"))
+                  "gemm.cpp, which kernel names, did you mean 'gem'?\n"))
       << result.out;
 }
 
