@@ -290,7 +290,7 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
   for (std::thread& other : others) other.join();
   EXPECT_TRUE(has(beside_others, "now (ms) then (ms)  then/now  sizes\n")) << "there are no graphs on a CPU";
   EXPECT_TRUE(has(beside_others, "  count=100  slower or not is open: other programs take the cores\n"));
-  EXPECT_TRUE(has(beside_others, "; 0 of 2 are slower by more than -99 %, and of "));
+  EXPECT_TRUE(has(beside_others, "; 0 of 2 are slower by more than -99 % beyond noise, and of "));
   EXPECT_TRUE(beside_others.ends_with("code 5")) << beside_others;
 }
 
