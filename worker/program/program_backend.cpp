@@ -245,20 +245,17 @@ class ProgramBackend final : public WorkerBackend {
     return {*result.timing, result.ok.has_value(), result.metrics, {}, result.name};
   }
 
-  /// The time of the whole command, with what else its first run said.
-  wire::Measured timed_whole(const wire::Go& go, const Report& report) {
+  /// The time of the whole command, with the columns of its first run. Nobody checks the runs that are timed.
+  wire::Measured timed_whole(const wire::Go& go) {
     wire::Measured measured = whole_->measure(go);
-    said_.timing = measured.timing;
-    const wire::Measured said = reported(said_, go, report);
-    measured.checked = said.checked;
-    measured.name = said.name;
-    measured.metrics.insert(said.metrics.begin(), said.metrics.end());
+    measured.name = said_.name;
+    measured.metrics.insert(said_.metrics.begin(), said_.metrics.end());
     return measured;
   }
 
   /// The first run of a program that may report its time tells whether it does.
   wire::Measured measure_runs(const wire::Go& go, const Report& report) {
-    if (whole_) return timed_whole(go, report);
+    if (whole_) return timed_whole(go);
     const Ran ran = run_program(false);
     const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
     said_ = run_.rules.times_whole() ? find_program_result(ran.result, said) : read_program_result(ran.result, said);
@@ -266,7 +263,7 @@ class ProgramBackend final : public WorkerBackend {
     if (said_.timing) return reported(said_, go, report);
     time_whole();
     whole_->add_first(use_of(ran));
-    wire::Measured measured = timed_whole(go, report);
+    wire::Measured measured = timed_whole(go);
     const bool in_finals = go.launches > 0;  // where it has been said already
     if (const std::string why = why_no_result(ran.finished.output); !why.empty() && !in_finals)
       measured.remarks.push_back(
