@@ -108,7 +108,7 @@ class WinnerVerdict {
     if (outcome_->ended_early) return "the run ended early";
     if (!summary_->objectives.empty())
       return std::ranges::count_if(summary_->ranking.rows, &Ranked::on_front) == 1
-                 ? "the best in each of the objectives, but finals of several do not show how surely"
+                 ? "no other spec is better in any objective, but with several the finals do not test that"
                  : "of several objectives none decides; the specs marked pareto are the choice";
     if (has_tried_one_in_time())
       return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
