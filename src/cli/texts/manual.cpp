@@ -14,7 +14,7 @@ struct Term {
 constexpr Term kExitStatus[] = {
     {"0", "There is a best spec; without --tune, there is a valid spec."},
     {"1", "No spec is valid."},
-    {"2", "The command line or a file is wrong. Nothing was measured."},
+    {"2", "The command line or a file is wrong. At most one spec was measured."},
     {"3",
      "A check that was asked for failed beyond doubt: --compare, --baseline, tune diff, tune retime, a limit of tune "
      "audit, or tune cache verify."},
