@@ -118,18 +118,24 @@ TEST_F(Build, BuildOnlyKeepsWhatWasBuilt) {
   EXPECT_TRUE(has(sandbox_.read("kept/1/log.txt"), "#error two"));
 }
 
-TEST_F(Build, AReferenceThatCannotBeBuiltIsAnError) {
-  sandbox_.write("copy.cpp", "extern \"C\" void copy(const float* x, float* y) { *y = *x * BM; }\n");
-  sandbox_.write("copy.yaml", R"(name: copy
+/// A tuning file for the kernel `copy` in copy.cpp, whose reference is this kernel there.
+std::string copy_with_reference(const std::string& kernel) {
+  return R"(name: copy
 file: copy.cpp
 kernel: copy
 problem:
   custom:
     buffers: [{name: x, type: f32, count: 1}, {name: y, type: f32, count: 1, role: out}]
-    reference: {kernel: elsewhere, args: [x, y]}
+    reference: {kernel: )" +
+         kernel + R"(, args: [x, y]}
 params: {BM: [1, 2]}
 launch: {args: [x, y]}
-)");
+)";
+}
+
+TEST_F(Build, AReferenceThatCannotBeBuiltIsAnError) {
+  sandbox_.write("copy.cpp", "extern \"C\" void copy(const float* x, float* y) { *y = *x * BM; }\n");
+  sandbox_.write("copy.yaml", copy_with_reference("elsewhere"));
   const Result result = refused({"copy.yaml", "--build-only"});
   EXPECT_TRUE(has(result.out, "Number of valid built specs: 2 (out of 2)\n")) << result.out;
   EXPECT_EQ(result.err,
@@ -140,16 +146,7 @@ launch: {args: [x, y]}
 
 TEST_F(Build, AnErrorOfTheSpecAndTheReferenceIsSaidOnce) {
   sandbox_.write("copy.cpp", "extern \"C\" void copy(const float* x, float* y) { *y = *x * BM * VEC; }\n");
-  sandbox_.write("copy.yaml", R"(name: copy
-file: copy.cpp
-kernel: copy
-problem:
-  custom:
-    buffers: [{name: x, type: f32, count: 1}, {name: y, type: f32, count: 1, role: out}]
-    reference: {kernel: copy, args: [x, y]}
-params: {BM: [1, 2]}
-launch: {args: [x, y]}
-)");
+  sandbox_.write("copy.yaml", copy_with_reference("copy"));
   const Result result = refused({"copy.yaml", "--build-only"});
   EXPECT_TRUE(
       has(result.out,
