@@ -1,15 +1,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "backend.h"
 #include "compiler/compiler_output.h"
 #include "host/core_settings.h"
+#include "model/statistics/stats.h"
 #include "model/values/error.h"
 #include "platform/store/store.h"
 #include "program/program_command.h"
@@ -228,7 +235,23 @@ class ProgramBackend final : public WorkerBackend {
   }
 
   void time_whole() {
-    whole_.emplace(rules_, [this] { return use_of(run_program(true)); });
+    whole_.emplace(rules_, [this] { return run_whole(); });
+  }
+
+  /// What a run prints is read if the first one told something.
+  platform::ResourceUse run_whole() {
+    const bool tells = said_.ok || !said_.metrics.empty();
+    const Ran ran = run_program(!tells);
+    if (tells) told_.push_back(result_of(ran));
+    return use_of(ran);
+  }
+
+  ProgramResult result_of(const Ran& ran) const {
+    const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
+    ProgramResult result =
+        run_.rules.times_whole() ? find_program_result(ran.result, said) : read_program_result(ran.result, said);
+    if (result.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
+    return result;
   }
 
   /// What counts is the time of all its work.
@@ -245,11 +268,18 @@ class ProgramBackend final : public WorkerBackend {
     return {*result.timing, result.ok.has_value(), result.metrics, {}, result.name};
   }
 
-  /// The time of the whole command, with the columns of its first run. Nobody checks the runs that are timed.
+  /// The time of the whole command, and the medians of what its timed runs told.
   wire::Measured timed_whole(const wire::Go& go) {
+    told_.clear();
     wire::Measured measured = whole_->measure(go);
     measured.name = said_.name;
-    measured.metrics.insert(said_.metrics.begin(), said_.metrics.end());
+    told_.erase(told_.begin(), told_.end() - std::min<std::ptrdiff_t>(measured.timing.count, std::ssize(told_)));
+    std::map<std::string, std::vector<double>> columns;
+    for (const ProgramResult& result : told_)
+      for (const auto& [name, value] : result.metrics) columns[name].push_back(value);
+    for (auto& [name, values] : columns) measured.metrics.emplace(name, median(std::move(values)));
+    measured.checked =
+        !told_.empty() && std::ranges::all_of(told_, [](const auto& result) { return result.ok == true; });
     return measured;
   }
 
@@ -257,9 +287,7 @@ class ProgramBackend final : public WorkerBackend {
   wire::Measured measure_runs(const wire::Go& go, const Report& report) {
     if (whole_) return timed_whole(go);
     const Ran ran = run_program(false);
-    const std::string& said = ran.finished.kept.empty() ? ran.finished.output : ran.finished.kept;
-    said_ = run_.rules.times_whole() ? find_program_result(ran.result, said) : read_program_result(ran.result, said);
-    if (said_.ok == false) throw SpecFailure(Stage::check, "the program says that its result is wrong");
+    said_ = result_of(ran);
     if (said_.timing) return reported(said_, go, report);
     time_whole();
     whole_->add_first(use_of(ran));
@@ -281,7 +309,8 @@ class ProgramBackend final : public WorkerBackend {
   std::string artifact_;  ///< empty: it is not built
   MeasureRules rules_;
   std::optional<WholeCommand> whole_;  ///< the time is that of the whole command
-  ProgramResult said_;                 ///< by the last run whose output was read
+  ProgramResult said_;                 ///< by a run that told its time, or else by the first one
+  std::vector<ProgramResult> told_;    ///< by the runs of this turn, if the whole command is timed
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -288,6 +289,17 @@ std::string name_of(const json& row) {
 
 ProgramResult result_of(const json& row) { return {timing_of(row), ok_of(row), metrics_of(row), name_of(row)}; }
 
+/// By its name, such as `elapsed`, `ms` or `wall (us)`.
+bool is_like_a_time(const std::string& column) {
+  const std::string lower = lower_case(column);
+  for (const char* part : {"time", "elapsed", "latency", "second"})
+    if (lower.find(part) != lower.npos) return true;
+  const std::size_t end = lower.find_last_not_of(") ") + 1;
+  const std::string head = lower.substr(0, end);
+  const std::string unit = head.substr(head.find_last_not_of("abcdefghijklmnopqrstuvwxyz") + 1);
+  return unit == "s" || unit == "ms" || unit == "us" || unit == "ns" || unit == "sec";
+}
+
 }  // namespace
 
 bool may_be_result(std::string_view line) {
@@ -303,8 +315,13 @@ ProgramResult read_program_result(const std::optional<std::string>& file, std::s
 
 std::string why_no_result(std::string_view output) {
   const auto lines = lines_of(output);
-  if (const auto object = last_object(lines))
+  if (const auto object = last_object(lines)) {
+    const std::map<std::string, double> columns = metrics_of(object->row);
+    const bool is_meant =
+        !columns.empty() && std::ranges::none_of(columns, is_like_a_time, [](const auto& c) { return c.first; });
+    if (is_meant) return "";
     return "the JSON on its standard output has neither 'time' (seconds) nor 'met (ms)': " + quoted(object->row);
+  }
   for (std::size_t i = 0; i + 1 < lines.size(); ++i)
     if (is_csv(lines[i], lines[i + 1]))
       return "CSV is read from the file that TUNE_RESULT names ({output}), and not from standard output";

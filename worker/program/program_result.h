@@ -29,7 +29,8 @@ ProgramResult read_program_result(const std::optional<std::string>& file, std::s
 ProgramResult find_program_result(const std::optional<std::string>& file, std::string_view output);
 /// Whether a line of stdout looks like a result: such lines are to be kept however much is printed around them.
 bool may_be_result(std::string_view line);
-/// Why something on stdout that looks like a result tells no time: JSON without one, or CSV. Empty if nothing looks so.
+/// Why something on stdout that looks like a result tells no time: CSV, or JSON without one, unless it has numbers and
+/// the name of none says that it is a time. Empty if nothing looks so.
 std::string why_no_result(std::string_view output);
 
 }  // namespace tune::worker
