@@ -33,7 +33,7 @@ double half_width(const std::vector<double>& values) {
   return kDeviations * std::sqrt(squares / (count - 1) / count);
 }
 
-constexpr int kEnergyRounds = 3;  // of the finals
+constexpr int kEnergyRounds = 3;  // of finals in which it decides nothing
 
 }  // namespace
 
@@ -84,8 +84,8 @@ double hopeless_seconds(double best_joules, double power_limit_w) {
 
 bool EnergyRounds::begin(const wire::Go& go, const wire::Measured& measured) {
   using Energy = MeasureRules::Energy;
-  const bool wanted = rule_ == Energy::always || (rule_ == Energy::finals && go.launches > 0);
-  return wanted && !measured.timing.stopped_early && rounds_++ < kEnergyRounds;
+  if (rule_ == Energy::never || measured.timing.stopped_early) return false;
+  return rule_ == Energy::always || (go.launches > 0 && rounds_++ < kEnergyRounds);
 }
 
 void EnergyRounds::do_without(const std::string& why, wire::Measured& measured) const {

@@ -61,7 +61,8 @@ class EnergyRounds {
  public:
   explicit EnergyRounds(MeasureRules::Energy rule = MeasureRules::Energy::never) : rule_(rule) {}
 
-  /// Whether energy is to be measured now. Of the finals, a few rounds have it, because it takes a second.
+  /// Whether energy is to be measured now. Where no objective needs it, only a few rounds of the finals have it,
+  /// because it takes a second.
   bool begin(const wire::Go& go, const wire::Measured& measured);
   /// There is none, and `why`: throws SpecFailure if it is the objective; else the last of the rounds remarks it.
   void do_without(const std::string& why, wire::Measured& measured) const;
