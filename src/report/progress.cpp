@@ -90,15 +90,14 @@ void Progress::tell(const Trial& trial, bool best, Time now, std::string_view fi
   if (measurement != nullptr && !trial.recorded && activity_.measuring.size() < 2)
     activity_.measuring = {trial.spec.mesh_idx};
   if (best && measurement != nullptr) {
-    set_best(trial.spec, measurement->timing.typical());
-    if (!figure.empty()) best_ = best_text(figure, trial.spec);
+    set_best(trial.spec, measurement->timing.typical(), figure);
     if (!trial.recorded) best_since_ = now;
   }
   tick(now);
 }
 
-void Progress::set_best(const Spec& spec, double seconds) {
-  best_ = best_text(milliseconds_text(seconds), spec);
+void Progress::set_best(const Spec& spec, double seconds, std::string_view figure) {
+  best_ = best_text(figure.empty() ? milliseconds_text(seconds) : figure, spec);
   best_settings_ = settings_text(spec, style_.varying);
   best_since_.reset();
 }

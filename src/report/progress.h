@@ -57,8 +57,8 @@ class Progress {
   void set_activity(Activity activity, Time now);
   /// What runs after the sweep, in place of activity and rate.
   void set_finals(FinalsState finals, Time now);
-  /// What is the best after all, in place of the sweep's.
-  void set_best(const Spec& spec, double seconds);
+  /// What is the best after all, in place of the sweep's; `figure` as in tell().
+  void set_best(const Spec& spec, double seconds, std::string_view figure = "");
   /// Call every second or so, so that the line does not look frozen.
   void tick(Time now);
   /// Prints a line that stays, above the progress.

@@ -18,6 +18,10 @@ constexpr auto kTick = std::chrono::milliseconds(250);
 
 }  // namespace
 
+std::string figure_text(const Objective& objective, double value) {
+  return objective.by_time() ? "" : report::whole_or_four_digits(value) + " " + objective.name();
+}
+
 Tuner::Tuner(const Objective& objective, const exec::RequestFactory* requests, exec::Runner& runner,
              recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
              exec::RunObserver& observer)
@@ -169,7 +173,7 @@ bool Tuner::note_best(const Trial& trial) {
 
 void Tuner::learn(const Trial& trial) {
   const bool best = note_best(trial);
-  progress_->tell(trial, best, now_(), best ? figure_of(trial) : "");
+  progress_->tell(trial, best, now_(), best ? figure_text(*objective_, *best_merit_) : "");
   if (rules_.keep_going) return;
   if (trials_.empty()) require_objectives(trial);
   if (!fails_alike(trial)) return;
@@ -186,13 +190,6 @@ void Tuner::require_objectives(const Trial& first) const {
   if (first.measurement() == nullptr) return;
   const std::string why = objective_->why_not_reported(first.spec, *first.measurement());
   if (!why.empty()) throw Error(ExitCode::bad_input, why + " (--keep-going tries the other specs anyway)");
-}
-
-// The time speaks for itself; of another objective a person wants to see the value.
-std::string Tuner::figure_of(const Trial& best) const {
-  if (objective_->by_time()) return "";
-  return report::whole_or_four_digits(objective_->merit(best.spec, *best.measurement()).value) + " " +
-         objective_->name();
 }
 
 void Tuner::tell_best(const Trial& best) {

@@ -66,7 +66,6 @@ class Tuner {
   bool in_time() const;
   bool may_start(std::int64_t asked) const;
   bool has_time_for(std::int64_t specs) const;
-  std::string figure_of(const Trial& best) const;
   void tell_best(const Trial& best);
   bool fails_alike(const Trial& trial);
 
@@ -93,5 +92,8 @@ class Tuner {
   Failure first_failure_;
   std::string systematic_failure_;
 };
+
+/// `10.15 joules`: a value of the objective; empty if it follows from the time, which speaks for itself.
+std::string figure_text(const Objective& objective, double value);
 
 }  // namespace tune::tuning

@@ -136,8 +136,10 @@ results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, 
   if (outcome.ended_early) rules.csv.clear();  // the files of an earlier, complete run stay as they are
   steps.note(rules);
   results::Results results(std::move(rules), parts.loaded, parts.objective, outcome);
-  if (results.summary().tuned && results.any())
-    parts.progress.set_best(results.rows().front().trial->spec, results.winner().first);
+  if (results.summary().tuned && results.any()) {
+    const Ranked& best = results.rows().front();
+    parts.progress.set_best(best.trial->spec, results.winner().first, figure_text(parts.objective, best.objective));
+  }
   parts.progress.finish(tuner.now());
   if (!parts.silent) print(results);
   if (steps.keep) steps.keep(results);
