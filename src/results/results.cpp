@@ -124,7 +124,7 @@ void Results::mark_front(Ranking& ranking) const {
     for (const Objective& objective : objectives_) {
       const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
       const bool early = row.trial->measurement()->timing.stopped_early;
-      cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.maximize ? -merit.value : merit.value);
+      cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.cost());
     }
   }
   const std::vector<bool> on_front = pareto_front(costs);

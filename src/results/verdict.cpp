@@ -68,6 +68,7 @@ class WinnerVerdict {
         demands_(&demands),
         winner_(&summary.ranking.rows.front()),
         by_time_(by_time),
+        by_rounds_(by_time || has_costs()),
         accuracy_(demands.accuracy.value_or(kAccuracy)) {
     seconds_ = winner_->time().seconds;
     width_ = relative_width(winner_->time());
@@ -98,6 +99,14 @@ class WinnerVerdict {
     });
   }
 
+  /// Older finals have none.
+  bool has_costs() const {
+    return outcome_->finals.held &&
+           std::ranges::any_of(outcome_->finals.held->finalists, [&](const Finalist& finalist) {
+             return finalist.entrant.is(winner_->trial->spec.mesh_idx) && !finalist.costs.empty();
+           });
+  }
+
   /// One spec tells nothing of the others.
   bool has_tried_one_in_time() const {
     return outcome_->finals.limits.time_budget && summary_->trials.size() == 1 && !summary_->specs.empty() &&
@@ -114,15 +123,16 @@ class WinnerVerdict {
       return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
                          *outcome_->finals.limits.time_budget, summary_->specs);
     if (!has_rivals()) return "";
-    if (!by_time_) return "finals compare times, which the objective does not follow from";
     if (outcome_->finals.interrupted) return "the finals were interrupted";
     if (!outcome_->finals.held)
       return "no finals were held" + (outcome_->finals.why_none.empty() ? "" : ": " + outcome_->finals.why_none);
+    if (!by_rounds_) return "these finals compared times, which the objective does not follow from";
     if (!loss_)
       return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                          winner_->finals_result ? winner_->finals_result->rounds : 0);
-    if (*loss_ > kVeryMuch) return "how fast the others are is not known";
-    if (*loss_ > accuracy_) return fmt::format("others may be up to {} faster", percent(*loss_));
+    if (*loss_ > kVeryMuch) return fmt::format("how {} the others are is not known", by_time_ ? "fast" : "good");
+    if (*loss_ > accuracy_)
+      return fmt::format("others may be up to {} {}", percent(*loss_), by_time_ ? "faster" : "better");
     if (const int left_out = outcome_->finals.disturbed.left_out; left_out > 0)
       return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
     if (outcome_->finals.overlooked)
@@ -154,7 +164,7 @@ class WinnerVerdict {
   std::vector<const Ranked*> open_rows() const {
     std::vector<const Ranked*> rows;
     for (const Ranked& row : summary_->ranking.rows)
-      if (row.finals_result && row.same_as == nullptr && by_time_ &&
+      if (row.finals_result && row.same_as == nullptr && by_rounds_ &&
           row.finals_result->loss.value_or(INFINITY) > accuracy_)
         rows.push_back(&row);
     return rows;
@@ -197,9 +207,9 @@ class WinnerVerdict {
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
     if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
-    return text +
-           (*loss_ == 0 ? ", the fastest of " : fmt::format(", at most {} slower than the best of ", percent(*loss_))) +
-           tried(*summary_);
+    const std::string best = by_time_ ? "fastest" : "best", than = by_time_ ? "slower" : "worse";
+    text += *loss_ == 0 ? ", the " + best : fmt::format(", at most {} {} than the best", percent(*loss_), than);
+    return text + " of " + tried(*summary_);
   }
 
   std::string compared_text(const Verdict& verdict) const {
@@ -327,7 +337,7 @@ class WinnerVerdict {
       return same_command("a longer --time-budget") +
              fmt::format(" tries others; this spec took {:.3g} s", summary_->trials.front().seconds);
     if (!outcome_->finals.held && outcome_->finals.limits.needed > 0) return longer_finals();
-    if (!outcome_->finals.held || !by_time_ || !summary_->objectives.empty()) return "";
+    if (!outcome_->finals.held || !by_rounds_ || !summary_->objectives.empty()) return "";
     if (outcome_->finals.disturbed.left_out > 0 || outcome_->finals.overlooked)
       return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
@@ -392,6 +402,7 @@ class WinnerVerdict {
   const Demands* demands_;
   const Ranked* winner_;
   bool by_time_;
+  bool by_rounds_;  ///< the rounds of the finals compared what the objective follows from
   double accuracy_;
   double seconds_ = 0;
   std::optional<double> width_;  ///< half the interval of the winner's time, over it

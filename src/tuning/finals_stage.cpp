@@ -18,6 +18,7 @@ namespace {
 
 // How well the time of a spec that meets nobody is to be known.
 constexpr double kKnownWell = 0.02;
+constexpr double kEnergySeconds = 1.2;  // of a turn in which energy is measured, too
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
@@ -131,6 +132,8 @@ class FinalsStage {
     // On an H200, finals of kernels of 1.1 to 2.6 ms chose as well by one launch as by three, and ended sooner.
     if (are_steady(parts_.plan, parts_.objective, tuner.trials())) rules.launches = 1;
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
+    const bool takes_energy = parts_.plan.measure.energy == MeasureRules::Energy::always;
+    if (takes_energy && !is_program(parts_.plan.backend)) rules.least_turn += kEnergySeconds;
     if (rules_.alone && !rules.width) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
@@ -158,7 +161,7 @@ class FinalsStage {
     const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
       parts_.progress.set_finals(
-          {round, exec::most_rounds(rules.by_time), active, count, begin, std::max(rules.end, rules.last_end)}, now());
+          {round, exec::most_rounds(), active, count, begin, std::max(rules.end, rules.last_end)}, now());
       parts_.journal.flush(false);
     };
     try {
@@ -306,6 +309,7 @@ class FinalsStage {
     std::sort(ids.begin(), ids.end());
     platform::Hash hash;
     if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
+    if (!parts_.objective.by_time()) hash.add(parts_.objective.definition());
     for (const std::string& id : ids) hash.add(id);
     const exec::FinalsSettings& settings = rules_.settings;
     for (const auto& limit : {rules_.budget, rules_.time_budget, settings.width})

@@ -176,7 +176,7 @@ class ClockSearch : public search::Strategy {
       for (Setting& setting : spec.params)
         if (is_clock(setting)) setting.value = clock;
       const Merit merit = objective_->merit(spec, expected);
-      const double cost = merit.maximize ? -merit.value : merit.value;
+      const double cost = merit.cost();
       if (!(cost < least)) continue;
       least = cost;
       best = mhz;
@@ -199,7 +199,7 @@ std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
   if (measurement == nullptr) return std::nullopt;
   const Merit merit = objective.merit(trial.spec, *measurement);
   if (!std::isfinite(merit.value)) return std::nullopt;
-  return merit.maximize ? -merit.value : merit.value;
+  return merit.cost();
 }
 
 search::StrategyChoice choice_of(const SearchRules& rules) {

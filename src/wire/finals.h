@@ -36,7 +36,7 @@ struct FinalsSettings {
   std::uint64_t seed = 0;
   int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
   bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
-  bool by_time = true;            ///< contenders that are slower are eliminated
+  bool by_time = true;            ///< specs are compared by their times alone; else by the plan's objective
   double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
   std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
   std::optional<Question> question;

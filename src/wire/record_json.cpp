@@ -51,15 +51,16 @@ bool is_of_older_version(const json& rounds) {
   return !rounds.empty() && std::ranges::all_of(rounds, [](const json& round) { return round.is_number(); });
 }
 
-std::map<int, double> rounds_from(const json& j) {
+/// Values by the round's number; times are `positive`.
+std::map<int, double> rounds_from(const json& j, bool positive = true) {
   if (!j.is_array()) refuse("'rounds' is no list");
   if (is_of_older_version(j)) throw wire::OlderFinals("it holds finals of an older version");
   std::map<int, double> rounds;
   for (const json& round : j) {
     if (!round.is_array() || round.size() != 2) refuse("a round is no pair of number and seconds");
     const auto number = to_integer(round[0], "a round's number", 1, SequentialIntervals::looks().back());
-    if (!round[1].is_number() || round[1].get<double>() <= 0)
-      refuse("round " + std::to_string(number) + " has no time");
+    if (!round[1].is_number() || (positive && round[1].get<double>() <= 0))
+      refuse("round " + std::to_string(number) + " has no " + (positive ? "time" : "cost"));
     if (!rounds.emplace(static_cast<int>(number), round[1].get<double>()).second)
       refuse("round " + std::to_string(number) + " is there twice");
   }
@@ -189,6 +190,7 @@ void to_json(json& j, const Finalist& finalist) {
   j["label"] = label_of(finalist.entrant);
   j["rounds"] = finalist.rounds;  // pairs of number and seconds
   if (!finalist.clean_rounds.empty()) j["clean_rounds"] = finalist.clean_rounds;
+  if (!finalist.costs.empty()) j["costs"] = finalist.costs;
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
   if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
@@ -206,6 +208,9 @@ void from_json(const json& j, Finalist& finalist) {
   if (j.contains("clean_rounds")) finalist.clean_rounds = rounds_from(j.at("clean_rounds"));
   for (const auto& [round, seconds] : finalist.clean_rounds)
     if (!finalist.rounds.contains(round)) refuse("round " + std::to_string(round) + " has only a clean time");
+  if (j.contains("costs")) finalist.costs = rounds_from(j.at("costs"), false);
+  for (const auto& [round, cost] : finalist.costs)
+    if (!finalist.rounds.contains(round)) refuse("round " + std::to_string(round) + " has only a cost");
   finalist.launches = integer_at(j, "launches", 0, INT64_MAX, 0);
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());

@@ -85,13 +85,11 @@ class NoisyTuning {
       finals.finalists.push_back({{trial->spec}});
       finalists.push_back(*trial);
     }
-    const bool by_time = merit_of(finalists.front(), objective).by_time;
     std::vector<Finalist*> specs;
     for (Finalist& finalist : finals.finalists) specs.push_back(&finalist);
     Tournament tournament(std::move(specs), finals.accuracy);
-    for (int round = 1; round <= exec::most_rounds(by_time); ++round) {
+    for (int round = 1; round <= exec::most_rounds(); ++round) {
       time_once(finals, finalists, objective, round);
-      if (!by_time) continue;
       tournament.end_round(round);
       if (tournament.decided()) break;
     }
@@ -130,7 +128,10 @@ class NoisyTuning {
       if (finalist.eliminated_after > 0) continue;
       const Known& known = known_.at(finalist.entrant.spec.mesh_idx);
       const double recorded = known.measurement.timing.median;
-      finalist.rounds[round] = recorded * factor(round_size(known));
+      const double noise = factor(round_size(known));
+      finalist.rounds[round] = recorded * noise;
+      const Merit merit = objective.merit(finalist.entrant.spec, scaled(known.measurement, noise, objective.name()));
+      if (!merit.by_time) finalist.costs[round] = merit.cost();
       finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());
     }
   }

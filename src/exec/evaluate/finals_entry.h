@@ -26,6 +26,7 @@ struct FinalsEntry {
   struct Round {
     std::int64_t launches = 0;
     std::map<std::string, double> metrics;
+    std::optional<double> cost = {};  ///< see Finalist::costs
   };
 
   Contender contender;

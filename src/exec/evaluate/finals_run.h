@@ -12,8 +12,8 @@ using Contender = wire::Contender;
 using FinalsSettings = wire::FinalsSettings;
 using Question = wire::Question;
 
-/// The most rounds of finals; where the objective is not the time, all are held, because none eliminates anybody.
-int most_rounds(bool by_time);
+/// The most rounds of finals.
+int most_rounds();
 
 /// How finals are held, when they end by this machine's clock, and who is told of their turns.
 struct FinalsRules : wire::FinalsSettings {

@@ -22,12 +22,21 @@ constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening 
 constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;
 constexpr std::int64_t kSamplesInSustained = 1;  // the mean of a tenth of a second
 
+/// As far as an objective asks.
+Measurement measurement_of(const wire::Measured& measured) {
+  Measurement measurement;
+  measurement.timing = measured.timing;
+  measurement.metrics = measured.metrics;
+  return measurement;
+}
+
 }  // namespace
 
-int most_rounds(bool by_time) { return by_time ? SequentialIntervals::looks().back() : 15; }
+int most_rounds() { return SequentialIntervals::looks().back(); }
 
 FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
     : service_(&service), device_(&service.devices().front()), rules_(rules) {
+  if (!rules_.by_time) objective_.emplace(service.requests().plan());
   for (Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
     entry->result.entrant = contender.entrant;
@@ -46,12 +55,12 @@ Finals FinalsRunner::run(const Tick& tick) {
   std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
-  for (round_ = 1; round_ <= most_rounds(rules_.by_time); ++round_) {
+  for (round_ = 1; round_ <= most_rounds(); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
     complete_ = round_;
     sample_load();
-    if (rules_.by_time && winner_ == nullptr) end_round();
+    if (winner_ == nullptr) end_round();
     if (settled()) break;
     if (active_specs() <= kFew && !rules_.together) separate();
   }
@@ -272,7 +281,10 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   if (!measured) return;
   // On a GPU another process need not compute.
   const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
-  entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics)});
+  std::optional<double> cost;
+  if (objective_ && entry.is_spec())
+    cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
+  entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics), cost});
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
       entry.result.remarks.push_back(std::move(remark));
@@ -293,13 +305,21 @@ std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::
   }
   device_->end_turn();
   service_->builds().builder().inputs().check_unbuilt();
-  if (measured && &entry != in_other_state_) why = contradiction(clocks, measured->metrics);
+  if (measured && &entry != in_other_state_) why = unusable(entry, clocks, *measured);
   if (!why) return measured;
   drop(entry, *why);
   return std::nullopt;
 }
 
-// It cannot be timed at the clocks that its parameters say.
+/// Why a measurement does not count: it was not made at the clocks that its parameters say, or lacks the objective.
+std::optional<std::string> FinalsRunner::unusable(const FinalsEntry& entry, const DeviceSettings& clocks,
+                                                  const wire::Measured& measured) const {
+  if (auto why = contradiction(clocks, measured.metrics)) return why;
+  if (!objective_ || !entry.is_spec()) return std::nullopt;
+  std::string why = objective_->why_none(entry.contender.entrant.spec, measurement_of(measured));
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
 void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
   entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
   if (entry.active()->is_alone()) entry.active()->process->kill();
@@ -361,7 +381,7 @@ void FinalsRunner::end_round() {
 bool FinalsRunner::settled() {
   const Choice choice = tournament_->choice();
   if (choice.winner == nullptr) return true;
-  if (!rules_.by_time || round_ < kMinRounds || !choice.decided(rules_.accuracy)) return false;
+  if (round_ < kMinRounds || !choice.decided(rules_.accuracy)) return false;
   if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
   if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
   if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;

@@ -8,6 +8,7 @@
 #include "exec/device/measure_service.h"
 #include "exec/evaluate/finals_run.h"
 #include "exec/process/runner.h"
+#include "model/statistics/objective.h"
 #include "platform/process/taken_cores.h"
 
 namespace tune::exec {
@@ -55,6 +56,8 @@ class FinalsRunner : public FinalsRun {
   void start(FinalsEntry& entry);
   bool hold_round(std::vector<FinalsEntry*>& order);
   void time_in_turn(FinalsEntry& entry);
+  std::optional<std::string> unusable(const FinalsEntry& entry, const DeviceSettings& clocks,
+                                      const wire::Measured& measured) const;
   void drop(FinalsEntry& entry, const std::string& why);
   std::optional<wire::Measured> time_once(FinalsEntry& entry, wire::Go go);
   void time_in_other_state();
@@ -83,6 +86,7 @@ class FinalsRunner : public FinalsRun {
   MeasureService* service_;
   MeasureDevice* device_;  ///< the run's first
   FinalsRules rules_;
+  std::optional<Objective> objective_;  ///< set if specs are compared by more than the time
   Tick tick_;
   int round_ = 0;
   int complete_ = 0;                      ///< the last round that was held as a whole

@@ -18,10 +18,10 @@ double level_of(std::size_t specs) {
   return kError / (count * (count - 1));
 }
 
-std::vector<double> seconds_of(const Finalist& finalist) {
-  std::vector<double> seconds;
-  for (const auto& [round, value] : finalist.rounds) seconds.push_back(value);
-  return seconds;
+std::vector<double> values_of(const std::map<int, double>& rounds) {
+  std::vector<double> values;
+  for (const auto& [round, value] : rounds) values.push_back(value);
+  return values;
 }
 
 /// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows.
@@ -47,6 +47,27 @@ Finalist undisturbed(Finalist finalist) {
   return finalist;
 }
 
+/// How much worse a cost is. Costs are negative where more is better.
+double ratio_of_costs(double cost, double other) {
+  constexpr double kBeyondRatios = 1e9;  // one is 0, or they have different signs
+  if (cost == other) return 1;
+  if (cost * other > 0) return cost > 0 ? cost / other : other / cost;
+  return cost > other ? kBeyondRatios : 1 / kBeyondRatios;
+}
+
+std::vector<double> ratios_of_costs(const Finalist& spec, const Finalist& other) {
+  std::vector<double> ratios;
+  for (const auto& [round, cost] : spec.costs)
+    if (const auto found = other.costs.find(round); found != other.costs.end())
+      ratios.push_back(ratio_of_costs(cost, found->second));
+  return ratios;
+}
+
+/// What decides whether `spec` is slower, or worse, than the other.
+std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other) {
+  return spec.costs.empty() ? paired_ratios(undisturbed(spec), other) : ratios_of_costs(spec, other);
+}
+
 }  // namespace
 
 bool finished(const Finalist& finalist) {
@@ -54,10 +75,15 @@ bool finished(const Finalist& finalist) {
          std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });
 }
 
-double median_seconds(const Finalist& finalist) { return median(seconds_of(finalist)); }
+double median_seconds(const Finalist& finalist) { return median(values_of(finalist.rounds)); }
+
+double median_cost(const Finalist& finalist) {
+  return finalist.costs.empty() ? median_seconds(finalist) : median(values_of(finalist.costs));
+}
 
 double relative_width(const Finalist& finalist) {
-  return relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))}).value_or(INFINITY);
+  return relative_width(Estimate{median_seconds(finalist), median_interval(values_of(finalist.rounds))})
+      .value_or(INFINITY);
 }
 
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {
@@ -73,7 +99,7 @@ Judge::Judge(std::size_t specs) : intervals_(level_of(specs)) {}
 const Finalist& Judge::leader_of(std::span<const Finalist* const> specs) {
   assert(!specs.empty());
   return **std::ranges::min_element(
-      specs, {}, [](const Finalist* spec) { return std::pair(spec->eliminated_after > 0, median_seconds(*spec)); });
+      specs, {}, [](const Finalist* spec) { return std::pair(spec->eliminated_after > 0, median_cost(*spec)); });
 }
 
 std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finalist& leader) const {
@@ -86,26 +112,31 @@ std::optional<Interval> Judge::undisturbed_ratio(const Finalist& spec, const Fin
   return interval;
 }
 
+std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
+  const std::vector<double> ratios = deciding_ratios(spec, other);
+  const bool is_exact =
+      !spec.costs.empty() && ratios.size() >= kFewest && ratios == std::vector(ratios.size(), ratios[0]);
+  return is_exact ? Interval{ratios[0], ratios[0]} : intervals_.of(ratios);
+}
+
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return false;
-  const std::vector<double> ratios = paired_ratios(undisturbed(spec), other);
-  if (spec.eliminated_after > 0 || is_far_behind(ratios)) return true;
-  const auto interval = intervals_.of(ratios);
-  return interval && interval->low > 1 + kEquivalence;
+  if (spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other))) return true;
+  const auto interval = deciding_interval(spec, other);
+  return interval && interval->low > (spec.costs.empty() ? 1 + kEquivalence : 1);
 }
 
 bool Judge::ties(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return true;
   if (has_lost(spec, other)) return false;
-  const auto interval = ratio_interval(spec, other);
+  const auto interval = spec.costs.empty() ? ratio_interval(spec, other) : deciding_interval(spec, other);
   return interval && interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence;
 }
 
 std::optional<double> Judge::loss(const Finalist& spec, const Finalist& rival) const {
   if (&spec == &rival) return 0;
-  const std::vector<double> ratios = paired_ratios(undisturbed(rival), spec);
-  if (rival.eliminated_after > 0 || is_far_behind(ratios)) return 0;
-  const auto interval = intervals_.of(ratios);
+  if (rival.eliminated_after > 0 || is_far_behind(deciding_ratios(rival, spec))) return 0;
+  const auto interval = deciding_interval(rival, spec);
   return interval ? std::optional(std::max(1 / interval->low - 1, 0.0)) : std::nullopt;
 }
 
@@ -123,13 +154,14 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
   const auto place = [](const Finalist* spec) {
     return std::pair(!spec->entrant.is_default(), spec->entrant.spec.mesh_idx);
   };
+  const Finalist& leader = Judge::leader_of(specs);
   Choice chosen;
   for (const Finalist* spec : specs) {
-    if (spec->eliminated_after > 0 || (chosen.winner != nullptr && !(place(spec) < place(chosen.winner)))) continue;
+    if (spec->eliminated_after > 0 || (!spec->costs.empty() && judge.has_lost(*spec, leader))) continue;
+    if (chosen.winner != nullptr && !(place(spec) < place(chosen.winner))) continue;
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }
   if (chosen.winner != nullptr) return chosen;
-  const Finalist& leader = Judge::leader_of(specs);
   return {&leader, judge.loss(leader, specs)};
 }
 

@@ -38,6 +38,8 @@ struct Finalist {
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
   std::map<int, double> clean_rounds = {};         ///< wire::Measured::clean_seconds of rounds that took longer
+  /// What the objective makes of each round (Merit::cost); empty if it follows from the time.
+  std::map<int, double> costs = {};
 };
 
 struct Finals {
@@ -57,6 +59,8 @@ bool finished(const Finalist& finalist);
 double median_seconds(const Finalist& finalist);
 /// Half the 95 % interval of its median, over the median. Precondition: finished.
 double relative_width(const Finalist& finalist);
+/// What specs are compared by: the median of its costs if it has any, else median_seconds(). Precondition: finished.
+double median_cost(const Finalist& finalist);
 /// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 
@@ -65,6 +69,9 @@ std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& othe
 /// look of 50,000 (19.6 after five rounds, 9.1 after eight); noise with outliers only widens the spread.
 /// SequentialIntervals decide the other cases. Over all looks and all pairs of specs, the probability that two specs of
 /// equal speed are told apart, or that the fastest is said to have lost, is at most 5 %.
+///
+/// Specs that have costs are compared by these instead ("slower" is then "worse"). A ratio of costs that is the same in
+/// each of kFewest rounds or more, such as that of the sizes of two files, is known exactly.
 class Judge {
  public:
   static constexpr int kFewest = 5;  ///< rounds before anything is decided
@@ -85,12 +92,14 @@ class Judge {
   std::optional<double> loss(const Finalist& spec, const Finalist& rival) const;
   /// By how much it may be slower than the fastest of them.
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
-  /// Where the median of the ratios lies; nullopt if there are too few rounds to say.
+  /// Where the median of the ratios of the times lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
   /// The same, but the low end is that of the spec's clean times, and the high end that of the other's.
   std::optional<Interval> undisturbed_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:
+  std::optional<Interval> deciding_interval(const Finalist& spec, const Finalist& other) const;
+
   SequentialIntervals intervals_;
 };
 
@@ -103,8 +112,9 @@ struct Choice {
 };
 
 /// Of the specs that lose at most `accuracy` the default wins, else the one with the lowest mesh_idx: so another run
-/// chooses the same where the difference is noise. If there is none, it is the leader, with its loss. Precondition: all
-/// have finished; there is at least one.
+/// chooses the same where the difference is noise. One whose cost is higher than another's beyond doubt does not win,
+/// however little that is. If there is none, it is the leader, with its loss. Precondition: all have finished; there is
+/// at least one.
 Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy);
 
 /// Finals, whoever times them: the specs that compete, which have lost, and when it is decided. It knows no clock and

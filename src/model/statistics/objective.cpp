@@ -70,6 +70,11 @@ Objective::Objective(const Plan& plan, std::string name) : plan_(&plan), name_(s
                                          " needs a problem whose flops are known; use time, or a metric");
 }
 
+std::string Objective::definition() const {
+  const std::string expression = metric_ != nullptr && metric_->expression ? " = " + metric_->expression->text() : "";
+  return name_ + expression + (maximize_ ? ", more is better" : "");
+}
+
 bool Objective::uses_energy(const Metric& metric) const {
   const auto energy = plan_->result_names.find("energy");
   if (!metric.expression) return metric.name == "energy";

@@ -18,6 +18,8 @@ class Objective {
 
   const std::string& name() const { return name_; }
   bool maximize() const { return maximize_; }
+  /// `GB/s = bytes/time/1e9, more is better`: objectives of one definition rank alike.
+  std::string definition() const;
   /// Whether the objective depends on the time alone.
   bool by_time() const { return metric_ == nullptr && (name_ == "time" || name_ == "gflops"); }
   /// Whether a slower spec is always worse, so that slow ones may be timed less. It is not if another objective could

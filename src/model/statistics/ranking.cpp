@@ -105,10 +105,12 @@ class FinalOrder {
   FinalOrder(std::span<const Contender> contenders, const Finals& finals, bool by_time)
       : contenders_(contenders),
         by_time_(by_time),
+        by_rounds_(by_time ||
+                   std::ranges::none_of(contenders, [](const Contender& c) { return c.finalist->costs.empty(); })),
         judge_(
             static_cast<std::size_t>(std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant))),
-        choice_(by_time ? choose_winner(judge_, finalists_of(contenders), finals.accuracy)
-                        : Choice{contenders.front().finalist, std::nullopt}) {}
+        choice_(by_rounds_ ? choose_winner(judge_, finalists_of(contenders), finals.accuracy)
+                           : Choice{contenders.front().finalist, std::nullopt}) {}
 
   std::optional<double> loss() const { return choice_.loss; }
 
@@ -131,12 +133,13 @@ class FinalOrder {
   std::vector<Ranked> rows() const {
     std::vector<const Contender*> order;
     for (const Contender& contender : contenders_) order.push_back(&contender);
-    if (by_time_) std::ranges::sort(order, {}, [&](const Contender* contender) { return place_of(*contender); });
-    const bool tie = by_time_ && std::ranges::count_if(contenders_, [&](const Contender& c) { return ties(c); }) > 1;
+    if (by_rounds_)
+      std::ranges::stable_sort(order, {}, [&](const Contender* contender) { return place_of(*contender); });
+    const bool tie = by_rounds_ && std::ranges::count_if(contenders_, [&](const Contender& c) { return ties(c); }) > 1;
     std::vector<Ranked> rows;
     for (const Contender* contender : order) {
       FinalsResult figures = finals_result(*contender->finalist);
-      if (by_time_) figures.loss = judge_.loss(*choice_.winner, *contender->finalist);
+      if (by_rounds_) figures.loss = judge_.loss(*choice_.winner, *contender->finalist);
       figures.tie = tie && ties(*contender);
       rows.push_back({contender->candidate.trial, contender->candidate.merit.value, std::move(figures)});
     }
@@ -173,9 +176,11 @@ class FinalOrder {
 
   bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
 
+  /// Those that neither win nor tie stay in order of merit, unless their times are known better than in the sweep.
   std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
-    return {contender.finalist != choice_.winner, !ties(contender), finals_result(*contender.finalist).time.seconds,
-            contender.candidate.mesh_idx()};
+    const bool wins = contender.finalist == choice_.winner, tied = ties(contender);
+    if (!by_time_) return {!wins, !tied, 0, 0};
+    return {!wins, !tied, finals_result(*contender.finalist).time.seconds, contender.candidate.mesh_idx()};
   }
 
   static Interval interval_of(const Finalist& finalist, double scale) {
@@ -186,6 +191,7 @@ class FinalOrder {
 
   std::span<const Contender> contenders_;
   bool by_time_;
+  bool by_rounds_;  ///< the finals compared what the merit follows from
   Judge judge_;
   Choice choice_;
 };

@@ -319,6 +319,33 @@ TEST_F(Commands, ResourcesCanBeTheObjective) {
   tune({"out.yaml"});
 }
 
+// The best takes the longest, and its figure is a thousandth less than another's.
+TEST_F(Commands, AFigureThatEachRunPrintsDecidesTheFinals) {
+  write_script("sleep 0.0$1; echo \"{\\\"bytes\\\": $((1000 - $1)), \\\"ok\\\": true}\"");
+  const auto verdict_by = [&](const std::string& objective) {
+    return tune({"--tune", "--param", "A:[1,2,3]", "--objective", objective, "--output", "out"}, {"./run.sh", "{A}"});
+  };
+  const Result result = verdict_by("bytes");
+  EXPECT_TRUE(result.out.starts_with("DECIDED: A=3 (spec 2), bytes 997, ")) << result.out;
+  EXPECT_TRUE(has(result.err, "| best 997 bytes (2) A=3\n")) << result.err;
+  EXPECT_FALSE(has(result.err, "warning: ")) << result.err;
+  EXPECT_FALSE(has(result.out, "checked: no")) << result.out;
+  EXPECT_FALSE(seen().empty());
+  EXPECT_TRUE(verdict_by("bytes").out.starts_with("DECIDED: A=3 ")) << "by the recorded finals";
+  EXPECT_EQ(seen(), Words());
+  EXPECT_TRUE(verdict_by("time").out.starts_with("DECIDED: A=1 ")) << "by finals of their own";
+  EXPECT_FALSE(seen().empty());
+}
+
+TEST_F(Commands, ASpecThatLacksItsFigureInTheFinalsHasFailedThere) {
+  write_script("sleep 0.05; test $1 = 2 -a $(grep -c 2 seen.txt) -gt 2 || echo \"{\\\"bytes\\\": $1}\"");
+  sandbox_.write("run.yaml", "name: x\nrun: ./run.sh {A}\nparams: {A: [1, 2]}\nmeasure: {max_seconds: 0.001}\n");
+  const Result result = tune({"run.yaml", "--tune", "--objective", "bytes"});
+  EXPECT_TRUE(has(result.out + result.err,
+                  "spec 1 failed in the finals and keeps its time of the sweep: objective bytes was not measured"))
+      << result.out << result.err;
+}
+
 TEST_F(Commands, WhatIsKnownIsNotRunAgainUnlessTheProgramChanges) {
   write_script();
   const Words options = {"--tune", "--no-finals", "--param", "A:[1,2]"}, command = {"./run.sh", "{A}"};

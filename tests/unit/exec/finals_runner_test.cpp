@@ -11,6 +11,8 @@
 namespace tune::finals_runner_test {
 namespace {
 
+const auto kAllRounds = static_cast<std::size_t>(exec::most_rounds());
+
 class FinalsRunnerTest : public testing::Test {
  protected:
   FakeHost& host() { return tuning_.host(); }
@@ -49,10 +51,10 @@ class FinalsRunnerTest : public testing::Test {
     rules.end = host().now() + std::chrono::hours(1);
     return rules;
   }
-  /// So many rounds are held, whatever they tell.
-  exec::FinalsRules not_by_time() {
+  /// All rounds are held, because no loss is as small as this accuracy.
+  exec::FinalsRules never_decided() {
     exec::FinalsRules rules = by_time();
-    rules.by_time = false;
+    rules.accuracy = -1;
     return rules;
   }
 
@@ -74,8 +76,8 @@ TEST(FinalsEntry, KeepsTheCleanTimesOfRoundsThatTookLonger) {
 }
 
 TEST_F(FinalsRunnerTest, AllAreLoadedBeforeTheFirstIsTimed) {
-  const auto finalists = finals_of(4, not_by_time());
-  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 15u);
+  const auto finalists = finals_of(4, never_decided());
+  for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), kAllRounds);
   EXPECT_EQ(host().disturbed_times(), 0);
 }
 
@@ -192,9 +194,9 @@ TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOther
   };
   const std::int64_t winner = 1, today = 2, old = 3;
   host().behave = [](const FakeWorker& worker) {
-    return FakeConduct{.seconds = worker.spec == 1 ? 1.015e-3 : worker.spec == 2 ? 1e-3 : 1.02e-3};
+    return FakeConduct{.seconds = worker.spec == 1 ? 1.001e-3 : worker.spec == 2 ? 1e-3 : 1.0015e-3};
   };
-  rules.by_time = false;  // so that nobody leaves
+  rules.accuracy = 5e-4;  // they are too close for one to leave
   EXPECT_EQ(timed(), (std::vector<std::int64_t>{winner, today, old}));
   rules.end = rules.last_end;
   EXPECT_EQ(timed(), (std::vector<std::int64_t>{0, 1, today, old}));
@@ -228,13 +230,13 @@ TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
   std::vector<exec::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
-  rules.by_time = false;
+  rules.accuracy = -1;
   rules.end = host.now() + std::chrono::hours(1);
   const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
   for (const Finalist& finalist : finalists) {
     EXPECT_FALSE(finalist.failure);
-    EXPECT_EQ(finalist.rounds.size(), 15u);
-    EXPECT_EQ(finalist.launches, 15 * 7) << "the round that was held again counts once";
+    EXPECT_EQ(finalist.rounds.size(), kAllRounds);
+    EXPECT_EQ(finalist.launches, 7 * exec::most_rounds()) << "the round that was held again counts once";
   }
   for (const auto& [spec, count] : host.processes_of) EXPECT_EQ(count, 2) << "of spec " << spec;
   EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 9u);
@@ -248,12 +250,12 @@ TEST_F(FinalsRunnerTest, WhoFailsBesideOthersFailsByItselfToo) {
   std::vector<exec::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
-  rules.by_time = false;
+  rules.accuracy = -1;
   rules.end = host.now() + std::chrono::hours(1);
   const auto finalists = exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
   for (const Finalist& finalist : finalists) {
     EXPECT_EQ(finalist.failure.has_value(), finalist.entrant.spec.mesh_idx == 4);
-    EXPECT_EQ(finalist.rounds.size(), finalist.failure ? 0u : 15u);
+    EXPECT_EQ(finalist.rounds.size(), finalist.failure ? 0u : kAllRounds);
   }
 }
 
@@ -261,40 +263,40 @@ TEST_F(FinalsRunnerTest, AFinalistThatIsGoneBetweenTwoRoundsIsStartedAgain) {
   host().behave = [](const FakeWorker& worker) {
     return FakeConduct{.ends_after_time = worker.spec == 2 && worker.process == 1 && worker.rounds == 3};
   };
-  const auto finalists = finals_of(3, not_by_time());
+  const auto finalists = finals_of(3, never_decided());
   for (const Finalist& finalist : finalists) {
     EXPECT_FALSE(finalist.failure);
-    EXPECT_EQ(finalist.rounds.size(), 15u);
+    EXPECT_EQ(finalist.rounds.size(), kAllRounds);
   }
   EXPECT_EQ(host().processes_of, (std::map<std::int64_t, int>{{1, 1}, {2, 2}, {3, 1}}));
 }
 
 TEST_F(FinalsRunnerTest, OneThatFailsIsTriedAgainOnce) {
   host().behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 2}; };
-  const auto finalists = finals_of(3, not_by_time());
+  const auto finalists = finals_of(3, never_decided());
   ASSERT_TRUE(finalists[1].failure);
   EXPECT_EQ(finalists[1].failure->message, "said to have failed");
   EXPECT_TRUE(finalists[1].rounds.empty());
   EXPECT_EQ(host().processes_of.at(2), 2);
-  for (const std::size_t other : {0u, 2u}) EXPECT_EQ(finalists[other].rounds.size(), 15u);
+  for (const std::size_t other : {0u, 2u}) EXPECT_EQ(finalists[other].rounds.size(), kAllRounds);
 }
 
 TEST_F(FinalsRunnerTest, ADeviceThatRefusesIsNoFailureOfAFinalist) {
   host().behave = [](const FakeWorker& worker) {
     return FakeConduct{.finds_no_device = worker.spec == 2 && worker.process <= 2};
   };
-  EXPECT_FALSE(finals_of(3, not_by_time())[1].failure);
+  EXPECT_FALSE(finals_of(3, never_decided())[1].failure);
   EXPECT_EQ(host().processes_of.at(2), 3);
 }
 
 TEST_F(FinalsRunnerTest, ADeviceThatRefusesThreeTimesInARowIsLost) {
   host().behave = [](const FakeWorker& worker) { return FakeConduct{.finds_no_device = worker.spec == 2}; };
-  EXPECT_THROW(finals_of(3, not_by_time()), exec::DeviceLost);
+  EXPECT_THROW(finals_of(3, never_decided()), exec::DeviceLost);
 }
 
 TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
   host().behave = [](const FakeWorker&) { return FakeConduct{.check = {}, .time = std::chrono::seconds(1)}; };
-  exec::FinalsRules rules = not_by_time();
+  exec::FinalsRules rules = never_decided();
   rules.end = host().now() + std::chrono::seconds(11);
   rules.end_is_asked_for = true;
   const auto finalists = finals_of(4, rules);
@@ -329,7 +331,7 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
                                                    {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
                                                    {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
   const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
-  const int most = exec::most_rounds(rules.by_time);
+  const int most = exec::most_rounds();
   EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
   EXPECT_EQ(finals.finalists[1].rounds.size(), static_cast<std::size_t>(finals.decided_after));
   EXPECT_LT(finals.decided_after, 16);

@@ -257,6 +257,59 @@ TEST(Judge, HardlyEverTakesEqualSpecsForFarApart) {
   EXPECT_LE(told_apart, 4);
 }
 
+/// So many rounds of one second, with these costs again and again.
+Finalist costing(std::int64_t mesh_idx, std::vector<double> costs, int count) {
+  Finalist finalist = repeated(mesh_idx, {1.0}, count);
+  finalist.costs = repeated(mesh_idx, std::move(costs), count).rounds;
+  return finalist;
+}
+
+TEST(Judge, KnowsARatioOfCostsThatIsAlwaysTheSame) {
+  const Judge judge(4);
+  const Finalist small = costing(1, {1000}, 5), larger = costing(0, {1001}, 5);
+  EXPECT_TRUE(judge.has_lost(larger, small));
+  EXPECT_FALSE(judge.has_lost(small, larger));
+  EXPECT_NEAR(*judge.loss(larger, small), 0.001, 1e-12);
+  EXPECT_EQ(judge.loss(small, larger), 0);
+  EXPECT_FALSE(judge.ties(larger, small));
+  EXPECT_TRUE(judge.ties(small, costing(2, {1000}, 5)));
+  EXPECT_EQ(judge.loss(costing(0, {1001}, 4), costing(1, {1000}, 4)), std::nullopt) << "four rounds are too few";
+  EXPECT_EQ(judge.loss(costing(0, {1001, 1002}, 5), small), std::nullopt) << "so are five whose costs differ";
+  const Choice choice = choose_winner(judge, std::vector<const Finalist*>{&small, &larger}, 0.01);
+  EXPECT_EQ(choice.winner, &small) << "though the other loses less than the accuracy, and has the lower number";
+  EXPECT_EQ(choice.loss, 0);
+}
+
+TEST(Judge, ComparesCostsThatAreZeroOrNegative) {
+  const Judge judge(2);
+  const Finalist most = costing(0, {-20}, 5), less = costing(1, {-10}, 5), none = costing(2, {0}, 5);
+  EXPECT_EQ(judge.loss(less, most), 1) << "more is better: it has half of it";
+  EXPECT_EQ(judge.loss(most, less), 0);
+  EXPECT_EQ(judge.loss(most, none), 0);
+  EXPECT_GT(*judge.loss(none, most), 1000);
+  EXPECT_TRUE(judge.ties(none, costing(3, {0}, 5)));
+  EXPECT_EQ(&Judge::leader_of(std::vector<const Finalist*>{&none, &less, &most}), &most);
+}
+
+TEST(Tournament, IsDecidedByNoisyCostsWhateverTheTimes) {
+  Random random(5);
+  std::vector<Finalist> specs = {timed(0, {}), timed(1, {}), timed(2, {})};
+  Tournament tournament({&specs[0], &specs[1], &specs[2]}, kAccuracy);
+  const std::vector<double> costs = {1.02, 1.0, 1.2};
+  for (int round = 1; round <= SequentialIntervals::looks().back() && !tournament.decided(); ++round) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      if (specs[i].eliminated_after > 0) continue;
+      specs[i].rounds[round] = 3.0 - static_cast<double>(i);
+      specs[i].costs[round] = costs[i] * std::exp(0.01 * normal(random));
+    }
+    tournament.end_round(round);
+  }
+  ASSERT_TRUE(tournament.decided());
+  EXPECT_EQ(tournament.choice().winner, &specs[1]) << "the third takes the least time";
+  EXPECT_GT(specs[2].eliminated_after, 0);
+  EXPECT_LT(specs[2].eliminated_after, 20);
+}
+
 TEST(Judge, HoldsThatWhoLeftHasLost) {
   Finalist gone = repeated(1, {0.5}, 20);
   gone.eliminated_after = 20;

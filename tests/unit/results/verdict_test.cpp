@@ -194,16 +194,27 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   EXPECT_EQ(line(0), "UNDECIDED: new/recorded = 1.010, its noise is not known, allowed 1.03: slower or not is open");
 }
 
+TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
+  by_time_ = false;
+  outcome_.finals.held->finalists.push_back({{trials_[0].spec}, {{1, 1e-3}}});
+  outcome_.finals.held->finalists.back().costs = {{1, 70}};
+  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, at most 0.4 % worse than the best of 3 specs");
+  set_loss(1, 0);
+  EXPECT_TRUE(line(0).ends_with(", the best of 3 specs")) << line(0);
+  set_loss(1, 0.03);
+  EXPECT_TRUE(line(0).ends_with("; others may be up to 3 % better")) << line(0);
+}
+
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
   outcome_.finals.interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
   outcome_.finals.interrupted = false;
+  by_time_ = false;
+  EXPECT_EQ(why(), "these finals compared times, which the objective does not follow from");
   outcome_.finals.held.reset();
   outcome_.finals.why_none = "--no-finals";
   EXPECT_EQ(why(), "no finals were held: --no-finals");
-  by_time_ = false;
-  EXPECT_EQ(why(), "finals compare times, which the objective does not follow from");
   summary_.objectives = {"time", "energy"};
   EXPECT_TRUE(cli::has(why(), "of several objectives none decides"));
   summary_.ranking.rows.front().on_front = true;
