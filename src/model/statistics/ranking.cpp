@@ -12,6 +12,7 @@ namespace {
 struct Candidate {
   const Trial* trial;
   Merit merit;
+  const Finalist* finalist = nullptr;  ///< if it was in the finals
 
   bool early() const { return trial->measurement()->timing.stopped_early; }
   double least() const { return least_seconds(trial->measurement()->timing); }
@@ -87,30 +88,25 @@ class Places {
   SameCode same_;
 };
 
-/// A spec that completed the finals.
-struct Contender {
-  Candidate candidate;
-  const Finalist* finalist;
-};
-
-std::vector<const Finalist*> finalists_of(std::span<const Contender> contenders) {
+std::vector<const Finalist*> finalists_of(std::span<const Candidate> candidates) {
   std::vector<const Finalist*> finalists;
-  for (const Contender& contender : contenders) finalists.push_back(contender.finalist);
+  for (const Candidate& candidate : candidates) finalists.push_back(candidate.finalist);
   return finalists;
 }
 
-/// Ranks contenders by their rounds. Precondition: there is at least one, and they are in order of merit.
+/// Ranks those that came through the finals by their rounds. Precondition: there is at least one, and they are in order
+/// of merit.
 class FinalOrder {
  public:
-  FinalOrder(std::span<const Contender> contenders, const Finals& finals, bool by_time)
-      : contenders_(contenders),
+  FinalOrder(std::span<const Candidate> candidates, const Finals& finals, bool by_time)
+      : candidates_(candidates),
         by_time_(by_time),
         by_rounds_(by_time ||
-                   std::ranges::none_of(contenders, [](const Contender& c) { return c.finalist->costs.empty(); })),
+                   std::ranges::none_of(candidates, [](const Candidate& c) { return c.finalist->costs.empty(); })),
         judge_(
             static_cast<std::size_t>(std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant))),
-        choice_(by_rounds_ ? choose_winner(judge_, finalists_of(contenders), finals.accuracy)
-                           : Choice{contenders.front().finalist, std::nullopt}) {}
+        choice_(by_rounds_ ? choose_winner(judge_, finalists_of(candidates), finals.accuracy)
+                           : Choice{candidates.front().finalist, std::nullopt}) {}
 
   std::optional<double> loss() const { return choice_.loss; }
 
@@ -131,17 +127,17 @@ class FinalOrder {
   }
 
   std::vector<Ranked> rows() const {
-    std::vector<const Contender*> order;
-    for (const Contender& contender : contenders_) order.push_back(&contender);
+    std::vector<const Candidate*> order;
+    for (const Candidate& candidate : candidates_) order.push_back(&candidate);
     if (by_rounds_)
-      std::ranges::stable_sort(order, {}, [&](const Contender* contender) { return place_of(*contender); });
-    const bool tie = by_rounds_ && std::ranges::count_if(contenders_, [&](const Contender& c) { return ties(c); }) > 1;
+      std::ranges::stable_sort(order, {}, [&](const Candidate* candidate) { return place_of(*candidate); });
+    const bool tie = by_rounds_ && std::ranges::count_if(candidates_, [&](const Candidate& c) { return ties(c); }) > 1;
     std::vector<Ranked> rows;
-    for (const Contender* contender : order) {
-      FinalsResult figures = finals_result(*contender->finalist);
-      if (by_rounds_) figures.loss = judge_.loss(*choice_.winner, *contender->finalist);
-      figures.tie = tie && ties(*contender);
-      rows.push_back({contender->candidate.trial, contender->candidate.merit.value, std::move(figures)});
+    for (const Candidate* candidate : order) {
+      FinalsResult figures = finals_result(*candidate->finalist);
+      if (by_rounds_) figures.loss = judge_.loss(*choice_.winner, *candidate->finalist);
+      figures.tie = tie && ties(*candidate);
+      rows.push_back({candidate->trial, candidate->merit.value, std::move(figures)});
     }
     return rows;
   }
@@ -156,15 +152,15 @@ class FinalOrder {
     return common.empty() ? INFINITY : std::fabs(std::log(median(std::move(common)) / median_seconds(finalist)));
   }
 
-  /// The winner. But if it had another time in the few rounds of an early loser than in all of its own, the contender
+  /// The winner. But if it had another time in the few rounds of an early loser than in all of its own, the candidate
   /// that had the same in both.
   const Finalist& compared_with(const Finalist& finalist) const {
     constexpr double kDrift = 0.1;
     const Finalist* best = choice_.winner;
     double least = drift_of(*best, finalist);
     if (least <= kDrift) return *best;
-    for (const Contender& contender : contenders_) {
-      const Finalist& other = *contender.finalist;
+    for (const Candidate& candidate : candidates_) {
+      const Finalist& other = *candidate.finalist;
       if (&other == &finalist || other.rounds.size() < choice_.winner->rounds.size()) continue;
       if (const double drift = drift_of(other, finalist); drift < least) {
         least = drift;
@@ -174,13 +170,13 @@ class FinalOrder {
     return *best;
   }
 
-  bool ties(const Contender& contender) const { return judge_.ties(*contender.finalist, *choice_.winner); }
+  bool ties(const Candidate& candidate) const { return judge_.ties(*candidate.finalist, *choice_.winner); }
 
   /// Those that neither win nor tie stay in order of merit, unless their times are known better than in the sweep.
-  std::tuple<bool, bool, double, std::int64_t> place_of(const Contender& contender) const {
-    const bool wins = contender.finalist == choice_.winner, tied = ties(contender);
+  std::tuple<bool, bool, double, std::int64_t> place_of(const Candidate& candidate) const {
+    const bool wins = candidate.finalist == choice_.winner, tied = ties(candidate);
     if (!by_time_) return {!wins, !tied, 0, 0};
-    return {!wins, !tied, finals_result(*contender.finalist).time.seconds, contender.candidate.mesh_idx()};
+    return {!wins, !tied, finals_result(*candidate.finalist).time.seconds, candidate.mesh_idx()};
   }
 
   static Interval interval_of(const Finalist& finalist, double scale) {
@@ -189,7 +185,7 @@ class FinalOrder {
     return median_interval(std::move(seconds));
   }
 
-  std::span<const Contender> contenders_;
+  std::span<const Candidate> candidates_;
   bool by_time_;
   bool by_rounds_;  ///< the finals compared what the merit follows from
   Judge judge_;
@@ -237,14 +233,14 @@ void order_the_others(std::vector<Ranked>& rows) {
 
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals, SameCode same_code) {
   const Places places(trials, std::move(same_code), finals);
-  std::vector<Contender> contenders;
+  std::vector<Candidate> finalists;
   std::vector<Ranked> failed, rest;
-  for (const Candidate& candidate : by_merit(trials, merits)) {
+  for (Candidate& candidate : by_merit(trials, merits)) {
     if (!places.has_own(candidate.mesh_idx())) continue;
-    const Finalist* finalist = find_spec(finals, candidate.mesh_idx());
+    const Finalist* finalist = candidate.finalist = find_spec(finals, candidate.mesh_idx());
     Ranked row{candidate.trial, candidate.merit.value, std::nullopt};
     if (finalist != nullptr && finished(*finalist)) {
-      contenders.push_back({candidate, finalist});
+      finalists.push_back(candidate);
     } else if (finalist != nullptr && finalist->failure) {
       row.failed_in_finals = &*finalist->failure;
       failed.push_back(row);
@@ -255,8 +251,8 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
 
   Ranking ranking;
   std::optional<FinalOrder> order;
-  const bool by_time = !contenders.empty() && contenders.front().candidate.merit.by_time;
-  if (!contenders.empty()) order.emplace(contenders, *finals, by_time);
+  const bool by_time = !finalists.empty() && finalists.front().merit.by_time;
+  if (!finalists.empty()) order.emplace(finalists, *finals, by_time);
   if (order) ranking.rows = order->rows();
   if (order) ranking.loss = order->loss();
   if (finals) ranking.baselines = rank_baselines(*finals, order ? &*order : nullptr);
