@@ -225,14 +225,11 @@ TEST_F(Input, ASpecOfALargeSpaceIsRunAlone) {
 }
 
 TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
-  refuses({"bench.yaml", "--tun"},
-          "tune: error: The following argument was not expected: --tun, did you mean '--tune'?\n");
+  refuses({"bench.yaml", "--tun"}, "tune: error: there is no option --tun, did you mean '--tune'?\n");
   refuses({"package", "best.yaml", "--out", "folder"},
-          "tune: error: The following argument was not expected: --out, did you mean '--output'?\n");
-  refuses({"bench.yaml", "--out", "best"},
-          "tune: error: The following argument was not expected: --out, did you mean '--output'?\n");
-  refuses({"bench.yaml", "--size", "m=4"},
-          "tune: error: The following argument was not expected: --size; see tune --help\n");
+          "tune: error: there is no option --out, did you mean '--output'?\n");
+  refuses({"bench.yaml", "--out", "best"}, "tune: error: there is no option --out, did you mean '--output'?\n");
+  refuses({"bench.yaml", "--size", "m=4"}, "tune: error: there is no option --size; see tune --help\n");
   refuses({"bench.yaml", "--strategy", "genetics"},
           "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
   refuses({"bench.yaml", "--strategy", "random", "--dry-run"},

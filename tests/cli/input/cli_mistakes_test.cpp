@@ -317,13 +317,12 @@ TEST_F(Mistakes, AFileInThePlaceOfAFolderIsRefused) {
 }
 
 TEST_F(Mistakes, AMisspelledOptionIsCorrected) {
-  EXPECT_EQ(refused({"gemm.yaml", "--tunee"}),
-            "tune: error: The following argument was not expected: --tunee, did you mean '--tune'?\n");
+  EXPECT_EQ(refused({"gemm.yaml", "--tunee"}), "tune: error: there is no option --tunee, did you mean '--tune'?\n");
 }
 
 TEST_F(Mistakes, NoOptionIsNeededToContinue) {
   EXPECT_EQ(refused({"gemm.yaml", "--tune", "--continue"}),
-            "tune: error: The following argument was not expected: --continue; the same command continues where the "
+            "tune: error: there is no option --continue; the same command continues where the "
             "last run stopped, without an option\n");
 }
 
