@@ -9,7 +9,7 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/spellings.h"
+#include "cli/foreign/spellings.h"
 #include "cli/texts/completion.h"
 #include "cli/texts/help.h"
 #include "cli/texts/manual.h"

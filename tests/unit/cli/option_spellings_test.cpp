@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/spellings.h"
+#include "cli/foreign/spellings.h"
 #include "model/values/error.h"
 #include "search/strategies.h"
 

@@ -1,4 +1,4 @@
-#include "cli/spellings.h"
+#include "cli/foreign/spellings.h"
 
 #include <fmt/format.h>
 
