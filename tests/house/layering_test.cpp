@@ -160,6 +160,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"platform/net/", {"src/exec/cluster/", "src/page/"}},
     {"wire/agents/", {"src/exec/cluster/"}},
     {"wire/binaries/", {"src/exec/request/launch_check.cpp"}},
+    {"cli/foreign/", {"src/cli/command_line.cpp"}},
     {"cli/texts/", {"src/cli/command_line.cpp"}},
     {"recording/text/", {"src/recording/"}},
     {"report/recorded/", {"src/commands/results/", "src/commands/tune/earlier_result.cpp"}},
