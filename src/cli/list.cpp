@@ -24,7 +24,7 @@ std::string usage_of(const CommandText& command) {
 std::vector<ExampleText> examples() {
   return {{"tune --yaml gemm.yaml --dry-run", "list the specs"},
           {"tune --yaml gemm.yaml --tune --output best", "write best.yaml"},
-          {"tune --tune --param L:[1,6,9] -- xz -{L} -k -c FILE", "tune a command"}};
+          {"tune --tune --param T:[1,2,4] -- xz -T{T} -k -c FILE", "tune a command"}};
 }
 
 std::string joined(const std::vector<std::string>& words, const std::string& separator) {

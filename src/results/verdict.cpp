@@ -220,10 +220,11 @@ class WinnerVerdict {
                               : is_vague_ratio(*row.interval) ? name + " is not known"
                                                               : fmt::format("{} = {:.3f} ({})", name, *row.ratio,
                                                                             report::interval_text(*row.interval));
+    const std::string worse = by_time_ ? "slower" : "worse";
     const Answer answer = is_slower(*outcome_->comparison);
     return fmt::format("{}, allowed {:.4g}{}", ratio, 1 + verdict.threshold,
-                       answer == Answer::yes    ? ": slower"
-                       : answer == Answer::open ? ": slower or not is open"
+                       answer == Answer::yes    ? ": " + worse
+                       : answer == Answer::open ? ": " + worse + " or not is open"
                                                 : "");
   }
 
@@ -241,7 +242,7 @@ class WinnerVerdict {
     const auto is_default = [&](const Ranked* row) {
       return name == "default" && row->trial->spec.mesh_idx == baseline.entrant.spec.mesh_idx;
     };
-    const bool is_open = std::ranges::any_of(open_rows(), is_default);
+    const bool is_open = by_time_ && std::ranges::any_of(open_rows(), is_default);
     return fmt::format("{} times as fast as {}{}", ratio, name, is_open ? " (not sure)" : "");
   }
 
@@ -329,6 +330,8 @@ class WinnerVerdict {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
     if (outcome_->ended_early) return "the same command goes on from here";
+    if (outcome_->comparison && !by_time_ && !outcome_->comparison->shapes.front().best.front().interval)
+      return "one run of both specs compares them in turns";
     if (compares_recorded_times()) {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
       return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";

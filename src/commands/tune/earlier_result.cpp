@@ -11,19 +11,22 @@
 
 namespace tune::commands {
 
-EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Plan& plan,
+EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
                              const Device& device)
-    : before_(read_times(file)), label_(tuning::label_of_named(plan, file)) {
+    : target_(&target), before_(read_times(file)), label_(tuning::label_of_named(target.plan(), file)) {
   rules_.threshold = threshold.value_or(rules_.threshold);
-  results::require_comparable(before_, results::recorded_times_of(plan, device, {}), rules_);
+  results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
+  if (!target.objective.by_time()) cost_ = results::recorded_cost(file, target.objective);
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }
 
-std::optional<RunComparison> EarlierResult::compare(const Plan& plan, const Device& device,
-                                                    const results::TuningOutcome& outcome) const {
-  const results::RecordedTimes now = results::recorded_times_of(plan, device, outcome);
+std::optional<RunComparison> EarlierResult::compare(const Device& device, const results::TuningOutcome& outcome) const {
+  const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
-  return results::compare_with_earlier(before_, now, outcome, label_, rules_);
+  RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
+  if (cost_ && !comparison.shapes.front().best.front().paired)
+    results::compare_costs(*cost_, target_->objective, outcome, comparison);
+  return comparison;
 }
 
 void print_comparison(const RunComparison& comparison) {

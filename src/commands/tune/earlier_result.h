@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "model/values/error.h"
+#include "commands/tune/target.h"
 #include "results/comparison/comparison.h"
 
 namespace tune::commands {
@@ -11,15 +11,16 @@ namespace tune::commands {
 /// The earlier result that --baseline names: what a run is compared with at its end.
 class EarlierResult {
  public:
-  /// Throws Error(bad_input) if it cannot be compared with a run of this plan on this device.
-  EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Plan& plan,
+  /// Throws Error(bad_input) if it cannot be compared with a run of this target, which outlives it, on this device.
+  EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
                 const Device& device);
 
   /// What became of the best; nullopt if the run found none.
-  std::optional<RunComparison> compare(const Plan& plan, const Device& device,
-                                       const results::TuningOutcome& outcome) const;
+  std::optional<RunComparison> compare(const Device& device, const results::TuningOutcome& outcome) const;
 
  private:
+  const Target* target_;
+  std::optional<double> cost_;  ///< Merit::cost of the earlier result, if the objective is not the time
   results::RecordedTimes before_;
   std::string label_;
   results::ComparisonRules rules_;

@@ -110,7 +110,7 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 
 std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
   if (!target.job.baseline) return std::nullopt;
-  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, options.threshold, target.plan(), device);
+  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, options.threshold, target, device);
   if (options.baseline) tuning::require_stored(*options.baseline, store_places(options.store));
   return earlier;
 }

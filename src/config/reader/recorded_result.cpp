@@ -2,6 +2,7 @@
 
 #include "config/yaml/fields.h"
 #include "model/plan.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
@@ -50,6 +51,9 @@ std::optional<RecordedResult> read_result(const Node& root, Diagnostics& diagnos
     result.time.interval = read_interval(*interval, diagnostics);
   if (const Node* launches = find(root, "result", "launches"))
     result.launches = read_integer(*launches, "result: launches", diagnostics).value_or(0);
+  if (const Node* figures = find(root, "result", "figures"); figures != nullptr && figures->is_mapping())
+    for (const auto& [name, value] : figures->entries)
+      if (const auto number = number_from<double>(value.text)) result.figures[name.text] = *number;
   result.artifact_hash = text_at(root, "result", "artifact");
   result.store_path = text_at(root, "result", "store_path");
   if (const std::string statistic = text_at(root, "result", "sweep_statistic"); !statistic.empty())

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ struct RecordedResult {
   std::string device, driver, arch, compiler;
   PowerState state = PowerState::burst;
   std::string statistic = to_text(TimeRule());  ///< what of the launches the sweep's times were
+  std::map<std::string, double> figures = {};   ///< other columns of its row
 };
 
 /// Reads `result:` and `device:` of a tuning file; nullopt if it has no `result: time_ms:`, which other files than ours

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -282,8 +283,8 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   // On a GPU another process need not compute.
   const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
   std::optional<double> cost;
-  if (objective_ && entry.is_spec())
-    cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
+  if (objective_) cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
+  if (cost && !std::isfinite(*cost)) cost.reset();  // of a baseline that does not say it
   entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics), cost});
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
@@ -392,7 +393,7 @@ bool FinalsRunner::is_open(const Question& question, const Finalist& winner) con
   const auto asked = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;
-  const auto interval = Judge(2).undisturbed_ratio(winner, (*asked)->result);
+  const auto interval = Judge(2).compared_ratio(winner, (*asked)->result);
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 

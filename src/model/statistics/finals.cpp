@@ -47,13 +47,7 @@ Finalist undisturbed(Finalist finalist) {
   return finalist;
 }
 
-/// How much worse a cost is. Costs are negative where more is better.
-double ratio_of_costs(double cost, double other) {
-  constexpr double kBeyondRatios = 1e9;  // one is 0, or they have different signs
-  if (cost == other) return 1;
-  if (cost * other > 0) return cost > 0 ? cost / other : other / cost;
-  return cost > other ? kBeyondRatios : 1 / kBeyondRatios;
-}
+bool has_costs(const Finalist& spec, const Finalist& other) { return !spec.costs.empty() && !other.costs.empty(); }
 
 std::vector<double> ratios_of_costs(const Finalist& spec, const Finalist& other) {
   std::vector<double> ratios;
@@ -65,7 +59,7 @@ std::vector<double> ratios_of_costs(const Finalist& spec, const Finalist& other)
 
 /// What decides whether `spec` is slower, or worse, than the other.
 std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other) {
-  return spec.costs.empty() ? paired_ratios(undisturbed(spec), other) : ratios_of_costs(spec, other);
+  return has_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
 }
 
 }  // namespace
@@ -94,6 +88,17 @@ std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& othe
   return ratios;
 }
 
+double ratio_of_costs(double cost, double other) {
+  constexpr double kBeyondRatios = 1e9;
+  if (cost == other) return 1;
+  if (cost * other > 0) return cost > 0 ? cost / other : other / cost;
+  return cost > other ? kBeyondRatios : 1 / kBeyondRatios;
+}
+
+std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& other) {
+  return has_costs(finalist, other) ? ratios_of_costs(finalist, other) : paired_ratios(finalist, other);
+}
+
 Judge::Judge(std::size_t specs) : intervals_(level_of(specs)) {}
 
 const Finalist& Judge::leader_of(std::span<const Finalist* const> specs) {
@@ -106,7 +111,8 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
   return intervals_.of(paired_ratios(spec, leader));
 }
 
-std::optional<Interval> Judge::undisturbed_ratio(const Finalist& spec, const Finalist& other) const {
+std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
+  if (has_costs(spec, other)) return deciding_interval(spec, other);
   auto interval = ratio_interval(undisturbed(spec), other);
   if (interval) interval->high = ratio_interval(spec, undisturbed(other))->high;
   return interval;

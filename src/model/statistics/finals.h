@@ -63,6 +63,10 @@ double relative_width(const Finalist& finalist);
 double median_cost(const Finalist& finalist);
 /// The ratios of the times of both in the rounds that both have, in order.
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
+/// How many times as much a cost is; as much as 1e9 if one is 0, or if only one is negative (more is better).
+double ratio_of_costs(double cost, double other);
+/// The ratios of their costs if both have any, else those of their times.
+std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& other);
 
 /// Tells specs apart by the ratios of their times in common rounds. A spec far behind another is recognised after a few
 /// rounds: all ratios are above 1.01, and Student's t of their logarithms is one that equal specs would show in one
@@ -94,8 +98,9 @@ class Judge {
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios of the times lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
-  /// The same, but the low end is that of the spec's clean times, and the high end that of the other's.
-  std::optional<Interval> undisturbed_ratio(const Finalist& spec, const Finalist& other) const;
+  /// The same of costs if both have any; else the low end is that of the spec's clean times, and the high end that of
+  /// the other's.
+  std::optional<Interval> compared_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:
   std::optional<Interval> deciding_interval(const Finalist& spec, const Finalist& other) const;

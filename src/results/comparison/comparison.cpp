@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "config/recorded/recorded_best.h"
 #include "model/statistics/finals.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
@@ -201,12 +203,12 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
   const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.entrant.spec.mesh_idx); });
   if (then == nullptr || best == nullptr) return std::nullopt;
-  const std::vector<double> ratios = paired_ratios(*best, *then);
+  const std::vector<double> ratios = compared_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;
   ComparedSpec row = recorded;
   row.before = Estimate{median_seconds(*then)};
   row.ratio = median(ratios);
-  row.interval = Judge(2).undisturbed_ratio(*best, *then);
+  row.interval = Judge(2).compared_ratio(*best, *then);
   row.paired = true;
   return row;
 }
@@ -261,6 +263,37 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
     warn_of_statistics(comparison);
   }
   return judged(std::move(comparison));
+}
+
+double recorded_cost(const std::filesystem::path& best, const Objective& objective) {
+  const bool is_yaml = best.extension() == ".yaml" || best.extension() == ".yml";
+  const auto figures = is_yaml ? config::read_best(best).result.figures : std::map<std::string, double>();
+  const auto found = figures.find(objective.name());
+  if (found != figures.end()) return Merit{found->second, objective.maximize(), false}.cost();
+  refuse(
+      fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
+                  "--objective {1}, or compare the times: --objective time",
+                  best.string(), objective.name()));
+}
+
+void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison) {
+  ComparedShape& shape = comparison.shapes.front();
+  ComparedSpec& row = shape.best.front();
+  const std::int64_t winner = row.entrant.spec.mesh_idx;
+  const auto trial = std::ranges::find(outcome.trials, winner, [](const Trial& each) { return each.spec.mesh_idx; });
+  double cost = objective.merit(trial->spec, *trial->measurement()).cost();
+  bool is_exact = false;
+  for (const Finalist& finalist : outcome.finals.held ? outcome.finals.held->finalists : std::vector<Finalist>()) {
+    if (!finalist.entrant.is(winner) || finalist.costs.empty()) continue;
+    cost = median_cost(finalist);
+    is_exact = finalist.costs.size() >= Judge::kFewest &&
+               std::ranges::all_of(finalist.costs, [&](const auto& round) { return round.second == cost; });
+  }
+  row.ratio = ratio_of_costs(cost, before);
+  row.interval = is_exact ? std::optional(Interval{*row.ratio, *row.ratio}) : std::nullopt;
+  row.paired = true;
+  shape.specs.clear();
+  judge(comparison);
 }
 
 }  // namespace tune::results

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <filesystem>
+
+#include "model/statistics/objective.h"
 #include "results/comparison/recorded_times.h"
 
 namespace tune::results {
@@ -24,5 +27,11 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 /// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
+
+/// How good the result of a best.yaml is by this objective, as Merit::cost. Throws Error(bad_input) if it does not say.
+double recorded_cost(const std::filesystem::path& best, const Objective& objective);
+/// Compares the best by the objective with an earlier result that was not timed again. That is known exactly if what is
+/// measured now is the same in each round, as the size of a file is; else its noise is not known.
+void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison);
 
 }  // namespace tune::results

@@ -7,6 +7,7 @@
 
 #include "config/recorded/recorded_best.h"
 #include "model/problem_size.h"
+#include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
 #include "recording/recording.h"
 
@@ -67,10 +68,15 @@ std::optional<Finals> finals_of(const recording::Recording& recording, const std
   return finals;
 }
 
-Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>& finals) {
+/// By the time, unless an `objective` says otherwise.
+Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>& finals, const Objective* objective) {
   std::vector<Merit> merits;
-  for (const Trial& trial : trials)
-    merits.push_back(trial.measurement() != nullptr ? Merit{trial.measurement()->timing.median} : Merit{});
+  for (const Trial& trial : trials) {
+    const Measurement* measurement = trial.measurement();
+    merits.push_back(measurement == nullptr                         ? Merit{}
+                     : objective == nullptr || objective->by_time() ? Merit{measurement->timing.median}
+                                                                    : objective->merit(trial.spec, *measurement));
+  }
   std::optional<std::int64_t> today;
   if (finals)
     for (const Finalist& finalist : finals->finalists)
@@ -79,7 +85,8 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
 }
 
 /// Fills in what was found.
-void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times) {
+void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times,
+             const Objective* objective = nullptr) {
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
@@ -92,7 +99,7 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
     places.emplace(trial.spec.mesh_idx, times.specs.size());
     times.specs.push_back(std::move(spec));
   }
-  const Ranking ranking = ranking_of(trials, finals);
+  const Ranking ranking = ranking_of(trials, finals, objective);
   for (const Ranked& row : ranking.rows)
     if (row.finals_result && row.same_as == nullptr)
       times.specs[places.at(row.trial->spec.mesh_idx)].finals = estimate(*row.finals_result);
@@ -145,7 +152,8 @@ RecordedTimes read_recorded_times(const std::filesystem::path& path) {
 
 RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const TuningOutcome& outcome) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
-  fill_in(outcome.trials, outcome.finals.held, times);
+  const Objective objective(plan);
+  fill_in(outcome.trials, outcome.finals.held, times, &objective);
   times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }

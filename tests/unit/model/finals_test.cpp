@@ -132,7 +132,7 @@ TEST(Tournament, TellsADisturbedRivalBySoManyRoundsAsAnother) {
 
 TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
   Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {1.5}, 9);
-  const auto ratio = [&] { return Judge(2).undisturbed_ratio(now, then).value(); };
+  const auto ratio = [&] { return Judge(2).compared_ratio(now, then).value(); };
   EXPECT_DOUBLE_EQ(ratio().low, 2);
   now.clean_rounds = repeated(0, {1.2}, 9).rounds;
   EXPECT_DOUBLE_EQ(ratio().low, 0.8);
@@ -150,7 +150,7 @@ TEST(Tournament, WidensNoRatioThatNothingDisturbed) {
       x.rounds[round] = drift * std::exp(0.005 * normal(random));
       y.rounds[round] = drift * std::exp(0.005 * normal(random));
     }
-    const Interval paired = Judge(2).ratio_interval(x, y).value(), wide = Judge(2).undisturbed_ratio(x, y).value();
+    const Interval paired = Judge(2).ratio_interval(x, y).value(), wide = Judge(2).compared_ratio(x, y).value();
     EXPECT_EQ(wide.low, paired.low);
     EXPECT_EQ(wide.high, paired.high);
   }
