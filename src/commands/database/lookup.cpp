@@ -105,7 +105,6 @@ void bind(cli::Command& command, LookupOptions& options) {
 
 using Groups = std::vector<const database::ResultGroup*>;
 
-/// The sizes in the order in which results have them.
 database::Sizes sizes_of(const LookupOptions& options) {
   database::Sizes sizes;
   const std::pair<const char*, std::optional<std::int64_t>> given[] = {
@@ -122,14 +121,20 @@ database::Sizes sizes_of(const LookupOptions& options) {
   return sizes;
 }
 
-/// Throws Error(bad_input) if no result has sizes of these names.
-void require_all_sizes(const database::Database& database, const Groups& groups, const database::Sizes& sizes) {
+/// The sizes in the order in which results have them. Throws Error(bad_input) if none has sizes of these names.
+database::Sizes in_order_of_results(const database::Database& database, const Groups& groups,
+                                    const database::Sizes& sizes) {
   std::string names;
   for (const auto& each : database.results) {
     const database::ResultKey& key = each.first;
     if (std::ranges::none_of(groups, [&](const database::ResultGroup* group) { return *group == key.group; })) continue;
     const auto same_name = [](const auto& x, const auto& y) { return x.first == y.first; };
-    if (std::ranges::equal(key.sizes, sizes, same_name)) return;
+    if (std::ranges::is_permutation(key.sizes, sizes, same_name)) {
+      database::Sizes ordered = key.sizes;
+      for (auto& [name, size] : ordered)
+        size = std::ranges::find(sizes, name, &database::Sizes::value_type::first)->second;
+      return ordered;
+    }
     names = database::to_text(key.sizes);
   }
   throw Error(ExitCode::bad_input,
@@ -268,8 +273,7 @@ ExitCode lookup(const LookupOptions& options) {
     return ExitCode::ok;
   }
   const Groups groups = database::select_groups(database, selection_of(options.selection));
-  const database::Sizes sizes = sizes_of(options);
-  require_all_sizes(database, groups, sizes);
+  const database::Sizes sizes = in_order_of_results(database, groups, sizes_of(options));
   const database::Wanted wanted{wanted_device(options.selection, groups), sizes, size_key(options.keys, sizes)};
   auto found = database::look_up(database, groups, wanted);
   if (!found) fail_to_find(database, groups, wanted);

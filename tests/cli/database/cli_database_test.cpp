@@ -25,6 +25,8 @@ TEST_F(DatabaseFile, HasTheBestOfATuning) {
   const std::string found = tune({"lookup", "--db", "db.yaml", "-m", "64", "-n", "64", "-k", "64"}).out;
   EXPECT_TRUE(has(found, "match: exact\ndevice_match: same\n")) << found << "this machine's device is asked";
   EXPECT_TRUE(has(found, "params:\n  BM: 4\n"));
+  EXPECT_EQ(tune({"lookup", "--db", "db.yaml", "--size", "n=64", "--size", "k=64", "--size", "m=64"}).out, found)
+      << "in any order";
 }
 
 TEST_F(DatabaseFile, KeepsTheBetterWhateverTheOrderAndHoweverOften) {
