@@ -39,6 +39,15 @@ TEST(ProgramResult, SaysEverythingOnce) {
   EXPECT_EQ(from_stdout("{\"time\": 5, \"more\": {\"time\": 1}}").timing->median, 5) << "that is another object's";
 }
 
+TEST(ProgramResult, SaysWhyALineThatLooksLikeOneIsNone) {
+  EXPECT_EQ(worker::why_no_result("begin\n{\"size\": NaN}\n"),
+            "a line on its standard output is not valid JSON: NaN and Infinity are not JSON");
+  EXPECT_EQ(worker::why_no_result("{\"size\": 7}\n"), "") << "it has no name of a time";
+  EXPECT_NE(worker::why_no_result("{\"wall (ms)\": 7}\n"), "");
+  EXPECT_NE(worker::why_no_result("{\"name\": \"x\"}\n"), "");
+  EXPECT_EQ(worker::why_no_result("{\n{x}\n"), "");
+}
+
 TEST(ProgramResult, IsNoLineThatWasCut) {
   const std::string cut = "{\"pad\": \"" + std::string(1 << 20, 'x');
   EXPECT_TRUE(may_be_result(cut));

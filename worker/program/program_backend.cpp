@@ -277,7 +277,12 @@ class ProgramBackend final : public WorkerBackend {
     std::map<std::string, std::vector<double>> columns;
     for (const ProgramResult& result : told_)
       for (const auto& [name, value] : result.metrics) columns[name].push_back(value);
-    for (auto& [name, values] : columns) measured.metrics.emplace(name, median(std::move(values)));
+    for (auto& [name, values] : columns) {
+      if (values.size() < told_.size())
+        throw SpecFailure(Stage::measure, fmt::format("{} of its {} runs did not print {}",
+                                                      told_.size() - values.size(), told_.size(), name));
+      measured.metrics.emplace(name, median(std::move(values)));
+    }
     measured.checked =
         !told_.empty() && std::ranges::all_of(told_, [](const auto& result) { return result.ok == true; });
     return measured;

@@ -322,6 +322,9 @@ std::string why_no_result(std::string_view output) {
     if (is_meant) return "";
     return "the JSON on its standard output has neither 'time' (seconds) nor 'met (ms)': " + quoted(object->row);
   }
+  for (const std::string_view line : lines)
+    if (line.starts_with("{\"") && line.ends_with('}') && !parse_json(line).is_object())
+      return "a line on its standard output is not valid JSON: " + fault_of_text(line);
   for (std::size_t i = 0; i + 1 < lines.size(); ++i)
     if (is_csv(lines[i], lines[i + 1]))
       return "CSV is read from the file that TUNE_RESULT names ({output}), and not from standard output";

@@ -357,6 +357,14 @@ TEST_F(Commands, AnEarlierResultIsComparedByTheObjective) {
             "with --objective peak_mib, or compare the times: --objective time\n");
 }
 
+TEST_F(Commands, AFigureThatSomeRunsDoNotPrintIsAFailure) {
+  write_script("sleep 0.05; test $(grep -c $1 seen.txt) = 3 || echo \"{\\\"bytes\\\": $1}\"");
+  const Result result =
+      tune({"--tune", "--no-finals", "--param", "A:[1,2]", "--output", "out"}, {"./run.sh", "{A}"}, 1);
+  EXPECT_TRUE(has(result.out, "1 of its ")) << result.out;
+  EXPECT_TRUE(has(result.out, " runs did not print bytes\n")) << result.out;
+}
+
 TEST_F(Commands, ASpecThatLacksItsFigureInTheFinalsHasFailedThere) {
   write_script("sleep 0.05; test $1 = 2 -a $(grep -c 2 seen.txt) -gt 2 || echo \"{\\\"bytes\\\": $1}\"");
   sandbox_.write("run.yaml", "name: x\nrun: ./run.sh {A}\nparams: {A: [1, 2]}\nmeasure: {max_seconds: 0.001}\n");
