@@ -137,6 +137,9 @@ std::string Objective::why_not_reported(const Spec& spec, const Measurement& mea
   for (const std::string& name : plan_->other_objectives)
     if (const Objective other(*plan_, name); !other.missing(spec, measurement).empty())
       return other.why_none(spec, measurement);
+  for (const Metric& metric : plan_->metrics)
+    if (!metric.expression && std::isnan(measured(measurement, metric.name)))
+      return "metric " + metric.name + " was not measured" + reported(*plan_, measurement, metric.name);
   return "";
 }
 

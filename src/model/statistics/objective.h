@@ -39,7 +39,7 @@ class Objective {
 
   /// Why a measurement has no merit, with the values of the point in a second line; empty if it has one.
   std::string why_none(const Spec& spec, const Measurement& measurement) const;
-  /// Why a program's result lacks what this or another objective of the plan needs; empty if it lacks nothing.
+  /// Why a program's result lacks what an objective or metric of the plan needs; empty if it lacks nothing.
   std::string why_not_reported(const Spec& spec, const Measurement& measurement) const;
 
   /// The value of one of the plan's metrics; NaN if it has none for this measurement.
