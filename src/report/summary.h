@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/device.h"
@@ -69,7 +70,10 @@ struct Summary {
   Logs logs;                                       ///< of failed builds
   std::string run;                                 ///< the argument of tune show; empty: it cannot show this run
   std::vector<Column> columns;
+  std::string ranked_by;                ///< the objective, unless it follows from the time
   std::vector<std::string> objectives;  ///< if they are several
+  /// The winner's values of those that do not follow from the time, that of `ranked_by` first.
+  std::vector<std::pair<std::string, double>> figures;
   std::vector<std::string> notes;
   double elapsed_seconds = 0;
 };

@@ -28,8 +28,9 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
         devices);
   }
   if (any(finals) && !std::all_of(rows.begin(), rows.end(), finals)) {
-    text += fmt::format("finals: {} rows were timed in turns; the others once, in the sweep\n",
-                        std::count_if(rows.begin(), rows.end(), finals));
+    const auto count = std::count_if(rows.begin(), rows.end(), finals);
+    text += fmt::format("finals: {} timed in turns; the others once, in the sweep\n",
+                        count == 1 ? "1 row was" : fmt::format("{} rows were", count));
   }
   if (summary.time != TimeRule())
     text += fmt::format("met (ms): {} of a spec's launches{}\n", to_text(summary.time),
@@ -40,7 +41,8 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
                           line_with_escapes(baseline.entrant.name));
   }
   if (any([](const Row& row) { return row.finals_result && row.finals_result->tie; })) {
-    text += fmt::format("tie: as fast as the winner to {} %, beyond doubt\n", kEquivalence * 100);
+    text += fmt::format("tie: as {} as the winner to {} %, beyond doubt\n", summary.ranked_by.empty() ? "fast" : "good",
+                        kEquivalence * 100);
   }
   if (any([](const Row& row) { return row.failed_in_finals; })) {
     text += "failed in the finals: its time is the sweep's, and it cannot win\n";
@@ -108,15 +110,16 @@ std::string key_text(const Setting& setting) {
   return std::ranges::all_of(setting.name, plain) ? key : to_yaml(Value(key));
 }
 
-void add_best(TextPage& page, const Spec& best, const std::string& command) {
+void add_best(TextPage& page, const Spec& best, const Summary& summary) {
   page.prose(fmt::format("top_spec_idx: {}", best.mesh_idx));
   page.rule();
-  page.prose("Best Measured Time:");
+  page.prose(
+      fmt::format("Best Measured {}:", summary.ranked_by.empty() ? "Time" : line_with_escapes(summary.ranked_by)));
   page.rule();
   page.whole("params:");
   for (const Setting& setting : best.params)
     page.whole(fmt::format("  {}: {}", key_text(setting), only_value(setting.value)));
-  if (!command.empty()) page.whole("command: " + line_with_escapes(command));
+  if (!summary.best_command.empty()) page.whole("command: " + line_with_escapes(summary.best_command));
 }
 
 /// Of the first line of a verdict, and of all that follow.
@@ -143,7 +146,7 @@ std::string result_text(const Summary& summary) {
   add_counts(page, summary);
   const std::size_t hidden = add_table(page, summary);
   if (summary.tuned && summary.winner && !summary.ranking.rows.empty())
-    add_best(page, summary.ranking.rows.front().trial->spec, summary.best_command);
+    add_best(page, summary.ranking.rows.front().trial->spec, summary);
   page.rule();
   page.prose(fmt::format("Elapsed tuning time: {:.1f} (s)", summary.elapsed_seconds));
   for (const std::string& note : summary.notes) page.prose("note: " + note);

@@ -38,7 +38,9 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
   for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
   for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
+  if (!objective.by_time()) summary_.ranked_by = objective.name();
   summary_.ranking = ranking();
+  if (!summary_.ranking.rows.empty()) summary_.figures = figures(summary_.ranking.rows.front());
   summary_.unranked = unranked();
   const bool burst = loaded.plan.measure.state == PowerState::burst;
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
@@ -52,7 +54,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.winner = outcome.finals.no_winner.empty();
   summary_.verdict = outcome.verdict;
   if (!rules_.judged) return;
-  verdict_ = verdict_of(summary_, outcome, objective.by_time(), rules_.demands);
+  verdict_ = verdict_of(summary_, outcome, rules_.demands);
   summary_.verdict = verdict_->lines;
 }
 
@@ -76,6 +78,13 @@ Measurement Results::decided(const Trial& trial) const {
   return measurement;
 }
 
+// Of one that left the finals, the time has the drift since then.
+Measurement Results::shown(const Ranked& row) const {
+  Measurement measurement = decided(row.timed());
+  if (row.finals_result) measurement.timing.chosen = row.finals_result->time.seconds;
+  return measurement;
+}
+
 Ranking Results::ranking() const {
   std::vector<Merit> merits;
   for (const Trial& trial : outcome_->trials)
@@ -85,13 +94,8 @@ Ranking Results::ranking() const {
   if (rules_.tuned) same = same_code(outcome_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
   Ranking ranking =
       rank(outcome_->trials, merits, outcome_->finals.held ? &*outcome_->finals.held : nullptr, std::move(same));
-  // As it is shown: of one that left the finals, with the drift since then.
-  for (Ranked& row : ranking.rows) {
-    if (!row.finals_result) continue;
-    Measurement shown = decided(row.timed());
-    shown.timing.chosen = row.finals_result->time.seconds;
-    row.objective = objective_->merit(row.timed().spec, shown).value;
-  }
+  for (Ranked& row : ranking.rows)
+    if (row.finals_result) row.objective = objective_->merit(row.timed().spec, shown(row)).value;
   if (!objectives_.empty()) mark_front(ranking);
   if (!outcome_->default_spec) return ranking;
   // Today's configuration competes as a spec; its result is shown as a baseline too.
@@ -116,19 +120,31 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   return reasons;
 }
 
-// The time of a spec that was timed less than asked for is not known well enough to be compared with the others.
+// The time of a spec that was timed less than asked for is not known well enough to be compared with the others. Of
+// specs that tie by the first objective, one on the front is the winner.
 void Results::mark_front(Ranking& ranking) const {
   std::vector<std::vector<double>> costs;
   for (const Ranked& row : ranking.rows) {
     std::vector<double>& cost = costs.emplace_back();
     for (const Objective& objective : objectives_) {
-      const Merit merit = objective.merit(row.trial->spec, decided(*row.trial));
+      const Merit merit = objective.merit(row.trial->spec, shown(row));
       const bool early = row.trial->measurement()->timing.stopped_early;
       cost.push_back(early || row.same_as != nullptr ? std::nan("") : merit.cost());
     }
   }
   const std::vector<bool> on_front = pareto_front(costs);
   for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
+  const auto best = std::ranges::find_if(
+      ranking.rows, [](const Ranked& row) { return row.on_front && row.finals_result && row.finals_result->tie; });
+  if (best != ranking.rows.end()) std::rotate(ranking.rows.begin(), best, best + 1);
+}
+
+std::vector<std::pair<std::string, double>> Results::figures(const Ranked& row) const {
+  std::vector<std::pair<std::string, double>> figures;
+  for (const Objective& objective : objectives_.empty() ? std::vector{*objective_} : objectives_)
+    if (!objective.by_time())
+      figures.emplace_back(objective.name(), objective.merit(row.timed().spec, shown(row)).value);
+  return figures;
 }
 
 std::vector<config::FrontPoint> Results::front() const {
@@ -137,7 +153,7 @@ std::vector<config::FrontPoint> Results::front() const {
     if (!row.on_front) continue;
     config::FrontPoint point{row.trial->spec, {}};
     for (const Objective& objective : objectives_)
-      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, decided(*row.trial)).value);
+      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, shown(row)).value);
     points.push_back(std::move(point));
   }
   return points;

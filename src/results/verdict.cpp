@@ -62,16 +62,18 @@ bool may_work_again(const Trial& trial) {
 /// The verdict on a winner. Precondition: there is one.
 class WinnerVerdict {
  public:
-  WinnerVerdict(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands)
+  WinnerVerdict(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands)
       : summary_(&summary),
         outcome_(&outcome),
         demands_(&demands),
         winner_(&summary.ranking.rows.front()),
-        by_time_(by_time),
-        by_rounds_(by_time || has_costs()),
+        costs_(costs_of(*winner_)),
+        by_time_(summary.ranked_by.empty()),
+        by_rounds_(by_time_ || !costs_.empty()),
         accuracy_(demands.accuracy.value_or(kAccuracy)) {
     seconds_ = winner_->time().seconds;
-    width_ = relative_width(winner_->time());
+    time_width_ = relative_width(winner_->time());
+    width_ = by_time_ ? time_width_ : width_of(costs_);
     loss_ = has_rivals() ? summary.ranking.loss : std::optional(0.0);
   }
 
@@ -99,12 +101,20 @@ class WinnerVerdict {
     });
   }
 
-  /// Older finals have none.
-  bool has_costs() const {
-    return outcome_->finals.held &&
-           std::ranges::any_of(outcome_->finals.held->finalists, [&](const Finalist& finalist) {
-             return finalist.entrant.is(winner_->trial->spec.mesh_idx) && !finalist.costs.empty();
-           });
+  /// Of its rounds; older finals have none.
+  std::vector<double> costs_of(const Ranked& row) const {
+    std::vector<double> costs;
+    for (const Finalist& finalist : outcome_->finals.held ? outcome_->finals.held->finalists : std::vector<Finalist>())
+      if (finalist.entrant.is(row.timed().spec.mesh_idx))
+        for (const auto& [round, cost] : finalist.costs) costs.push_back(std::fabs(cost));
+    return costs;
+  }
+
+  /// Half the 95 % interval of the median, over it.
+  static std::optional<double> width_of(const std::vector<double>& costs) {
+    if (costs.size() < 2) return std::nullopt;
+    const auto [low, high] = median_interval(costs);
+    return high > low ? (high - low) / 2 / median(costs) : 0;
   }
 
   /// One spec tells nothing of the others.
@@ -146,7 +156,7 @@ class WinnerVerdict {
     return Judge(static_cast<std::size_t>(specs)).fewest_rounds();
   }
 
-  bool knows_its_time() const { return !demands_->noise || (width_ && *width_ <= *demands_->noise); }
+  bool knows_its_time() const { return !demands_->noise || (time_width_ && *time_width_ <= *demands_->noise); }
 
   Decision decision() const {
     Decision decision = why_open().empty() ? Decision::decided : Decision::undecided;
@@ -188,28 +198,33 @@ class WinnerVerdict {
     });
   }
 
-  /// `size 165288, `: what was ranked by; nothing if that is the time.
-  std::string figure_text() const {
-    const auto column = std::ranges::find(summary_->columns, true, &report::Column::objective);
-    if (by_time_ || column == summary_->columns.end()) return "";
-    return fmt::format("{} {}, ", line_with_escapes(column->name), report::whole_or_four_digits(winner_->objective));
+  /// `2.789 ms +-0.4 %`, or `size 165288, 2.789 ms`, or `score 7.2 +-1 %, 2.789 ms`
+  std::string values_text() const {
+    const std::string width = width_ && *width_ > 0 ? " +-" + percent(*width_) : "";
+    std::string text;
+    for (const auto& [name, value] : summary_->figures)
+      text += fmt::format("{} {}{}, ", line_with_escapes(name), report::whole_or_four_digits(value),
+                          name == summary_->ranked_by ? width : "");
+    text += report::four_digits(seconds_ * 1e3) + " ms";
+    if (!by_time_) return text;
+    if (width_) return text + " +-" + percent(*width_);
+    return text + (winner_->time().interval ? " (how precisely is not known)" : "");
   }
 
   /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
   std::string winner_text() const {
-    const auto milliseconds = [](double seconds) { return report::four_digits(seconds * 1e3); };
-    std::string text = fmt::format("{}, {}{} ms", name_of(winner_->trial->spec), figure_text(), milliseconds(seconds_));
-    if (width_)
-      text += " +-" + percent(*width_);
-    else if (winner_->time().interval)
-      text += " (how precisely is not known)";
+    std::string text = name_of(winner_->trial->spec) + ", " + values_text();
     if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
     if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
     if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
     const std::string best = by_time_ ? "fastest" : "best", than = by_time_ ? "slower" : "worse";
     text += *loss_ == 0 ? ", the " + best : fmt::format(", at most {} {} than the best", percent(*loss_), than);
-    return text + " of " + tried(*summary_);
+    const auto failed = std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) {
+      return row.failed_in_finals != nullptr && row.same_as == nullptr;
+    });
+    return text + " of " + tried(*summary_) +
+           (failed > 0 ? fmt::format(", {} of which failed in the finals", failed) : "");
   }
 
   std::string compared_text(const Verdict& verdict) const {
@@ -277,6 +292,7 @@ class WinnerVerdict {
   }
 
   std::string cause() const {
+    if (!by_time_ && width_ && *width_ <= kWide) return "";  // whatever became of the times
     if (winner_->finals_result)
       if (const auto found = winner_->finals_result->metrics.find("throttle");
           found != winner_->finals_result->metrics.end())
@@ -295,9 +311,9 @@ class WinnerVerdict {
   std::string noise_text() const {
     std::string text = cause();
     if (text.empty())
-      text = !winner_->time().interval           ? "not known"
-             : width_.value_or(INFINITY) > kWide ? "high, and its cause is not known"
-                                                 : "low";
+      text = by_time_ && !winner_->time().interval ? "not known"
+             : width_.value_or(INFINITY) > kWide   ? "high, and its cause is not known"
+                                                   : "low";
     const auto& [all, left_out] = outcome_->finals.disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");
@@ -340,7 +356,8 @@ class WinnerVerdict {
       return same_command("a longer --time-budget") +
              fmt::format(" tries others; this spec took {:.3g} s", summary_->trials.front().seconds);
     if (!outcome_->finals.held && outcome_->finals.limits.needed > 0) return longer_finals();
-    if (!outcome_->finals.held || !by_rounds_ || !summary_->objectives.empty()) return "";
+    if (!summary_->objectives.empty()) return "the same command with one objective decides";
+    if (!outcome_->finals.held || !by_rounds_) return "";
     if (outcome_->finals.disturbed.left_out > 0 || outcome_->finals.overlooked)
       return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
@@ -404,11 +421,13 @@ class WinnerVerdict {
   const TuningOutcome* outcome_;
   const Demands* demands_;
   const Ranked* winner_;
+  std::vector<double> costs_;  ///< of the winner, without signs; empty: it is ranked by its time
   bool by_time_;
   bool by_rounds_;  ///< the rounds of the finals compared what the objective follows from
   double accuracy_;
   double seconds_ = 0;
-  std::optional<double> width_;  ///< half the interval of the winner's time, over it
+  std::optional<double> time_width_;  ///< half the interval of the winner's time, over it
+  std::optional<double> width_;       ///< that of what it is ranked by
   std::optional<double> loss_;
 };
 
@@ -417,8 +436,9 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   verdict.accuracy = demands.accuracy.value_or(kAccuracy);
   verdict.asked = demands.accuracy || demands.noise || outcome.comparison;
   const bool may_work = outcome.ended_early || std::ranges::any_of(summary.trials, may_work_again);
+  const std::string works = summary.unranked.empty() ? "works" : "has a value of the objective";
   const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
-                                                      : fmt::format("none of {} works", tried(summary));
+                                                      : fmt::format("none of {} {}", tried(summary), works);
   verdict.why = !outcome.finals.no_winner.empty() ? "there is no winner: " + outcome.finals.no_winner
                 : summary.trials.empty()          ? "no spec was tried"
                 : outcome.ended_early             ? "no spec has worked yet: the run ended early"
@@ -431,9 +451,9 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
 
 }  // namespace
 
-Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands) {
+Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands) {
   if (summary.ranking.rows.empty() || !summary.winner) return verdict_without_winner(summary, outcome, demands);
-  return WinnerVerdict(summary, outcome, by_time, demands).verdict();
+  return WinnerVerdict(summary, outcome, demands).verdict();
 }
 
 }  // namespace tune::results

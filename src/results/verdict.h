@@ -14,8 +14,7 @@ struct Demands {
   std::optional<double> noise;     ///< how well the winner's time is to be known, as a share of it
 };
 
-/// Judges the first row of a tuning. `by_time`: the objective follows from the time alone. Knows no files and prints
-/// nothing.
-Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, bool by_time, const Demands& demands);
+/// Judges the first row of a tuning. Knows no files and prints nothing.
+Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands);
 
 }  // namespace tune::results

@@ -187,6 +187,28 @@ TEST_F(Output, AnObjectiveThatTheFirstSpecDoesNotReportEndsTheSweep) {
   EXPECT_TRUE(has(result.out, "      3  " + missing + "\n")) << result.out;
 }
 
+TEST_F(Output, AMetricThatTheFirstSpecDoesNotReportEndsTheSweep) {
+  std::filesystem::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho '{\"time\": 1, \"heat\": 2}'\n"),
+                               std::filesystem::perms::owner_all);
+  sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3]}\nmetrics: {haet: {maximize: true}}\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "metric haet was not measured, did you mean 'heat'?; the program reports heat"))
+      << result.err;
+}
+
+// The first two are equal by the first objective, and one of them is worse by the second.
+TEST_F(Output, OfSpecsThatTieTheWinnerIsOneOnTheFront) {
+  const char* script = "#!/bin/sh\nT=${1#--T=}\necho '{\"time\": 1, \"size\": '$((T / 2))', \"heat\": '$((9 - T))'}'\n";
+  std::filesystem::permissions(sandbox_.write("bench.sh", script), std::filesystem::perms::owner_all);
+  sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3, 4]}\nobjective: [size, heat]\n");
+  const Result result = sandbox_.tune({"bench.yaml", "--tune", "--output", "all"});
+  EXPECT_TRUE(result.out.starts_with("UNDECIDED: T=3 (spec 1), size 1, heat 6, 1000 ms; of several")) << result.out;
+  EXPECT_TRUE(has(result.out, "\n  next: the same command with one objective decides\n")) << result.out;
+  EXPECT_TRUE(has(result.out, "Best Measured size:\n")) << result.out;
+  EXPECT_TRUE(has(sandbox_.read("all.yaml"), "params:\n  T: 3\n")) << sandbox_.read("all.yaml");
+}
+
 TEST_F(Output, WhatAWholeCommandPrintsWithoutATimeIsAColumn) {
   sandbox_.write(
       "p.yaml",

@@ -1,5 +1,6 @@
 #include "results/verdict.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/has.h"
@@ -47,14 +48,13 @@ class VerdictTest : public testing::Test {
     best.paired = true;
     outcome_.comparison = RunComparison{{"old.yaml", "", ""}, {}, 0.03, {{"", {}, {best}, {}, 0}}, {}};
   }
-  Verdict verdict() const { return results::verdict_of(summary_, outcome_, by_time_, demands_); }
+  Verdict verdict() const { return results::verdict_of(summary_, outcome_, demands_); }
   std::string line(std::size_t i) const { return verdict().lines.at(i); }
 
   std::vector<Trial> trials_;
   report::Summary summary_;
   results::TuningOutcome outcome_;
   results::Demands demands_;
-  bool by_time_ = true;
 };
 
 TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
@@ -195,10 +195,14 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
 }
 
 TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
-  by_time_ = false;
+  summary_.ranked_by = "size";
+  summary_.figures = {{"size", 70}, {"heat", 1.25}};
   outcome_.finals.held->finalists.push_back({{trials_[0].spec}, {{1, 1e-3}}});
-  outcome_.finals.held->finalists.back().costs = {{1, 70}};
-  EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, at most 0.4 % worse than the best of 3 specs");
+  outcome_.finals.held->finalists.back().costs = {{1, 70}, {2, 70}, {3, 70}};
+  const std::string values = "DECIDED: BM=64 (spec 10), size 70{}, heat 1.250, 1.000 ms, ";
+  EXPECT_EQ(line(0), fmt::format(fmt::runtime(values), "") + "at most 0.4 % worse than the best of 3 specs");
+  outcome_.finals.held->finalists.back().costs[2] = 84;
+  EXPECT_TRUE(line(0).starts_with(fmt::format(fmt::runtime(values), " +-10 %"))) << line(0);
   set_loss(1, 0);
   EXPECT_TRUE(line(0).ends_with(", the best of 3 specs")) << line(0);
   set_loss(1, 0.03);
@@ -210,7 +214,7 @@ TEST_F(VerdictTest, SaysWhyThereIsNone) {
   outcome_.finals.interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
   outcome_.finals.interrupted = false;
-  by_time_ = false;
+  summary_.ranked_by = "size";
   EXPECT_EQ(why(), "these finals compared times, which the objective does not follow from");
   outcome_.finals.held.reset();
   outcome_.finals.why_none = "--no-finals";
