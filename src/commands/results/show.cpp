@@ -9,9 +9,12 @@
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "database/database_file.h"
+#include "model/command.h"
+#include "model/values/escaped_text.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "recording/earlier_runs.h"
+#include "recording/journal.h"
 #include "report/recorded/insights.h"
 #include "report/recorded/listing.h"
 #include "report/table.h"
@@ -135,9 +138,14 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
 
 ExitCode list_runs() {
   std::string text;
-  for (const recording::EarlierRun& run : recording::earlier_runs())
+  for (const recording::EarlierRun& run : recording::earlier_runs()) {
     text += fmt::format("{}  {:>9}  {}\n", minute_text(run.changed), bytes_text(run.bytes), run.journal.string());
-  platform::print_escaped(text.empty() ? "no run without --output has left a journal\n" : text);
+    auto begun = recording::Journal::last_run_of(run.journal);
+    if (!begun || begun->command.empty()) continue;
+    begun->command.front() = std::filesystem::path(begun->command.front()).filename().string();
+    text += "    " + line_with_escapes(typed_line(begun->command)) + "\n";
+  }
+  print_lines(text.empty() ? "no run without --output has left a journal\n" : text);
   return ExitCode::ok;
 }
 

@@ -274,8 +274,9 @@ TEST_F(Show, WithoutANameTheLastRunIsMeant) {
   EXPECT_EQ(out({"show", "--list"}), "no run without --output has left a journal\n");
   EXPECT_TRUE(has(out({"bench.yaml", "--tune"}), "T=1"));
   const std::string journal = out({"show", "--list"});
-  EXPECT_EQ(count(journal, "\n"), 1u) << journal;
+  EXPECT_EQ(count(journal, "\n"), 2u) << journal;
   EXPECT_TRUE(has(journal, "state/tune/bench-"));
+  EXPECT_TRUE(has(journal, ".jsonl\n    tune bench.yaml --tune")) << journal;
   EXPECT_TRUE(has(out({"cache", "info"}), "\njournals of runs without --output: 1, "));
   const std::string of_prefix = out({"bench.yaml", "--tune", "--param", "T:[2,8]", "--output", "there/best"});
   const Result shown = tune({"show"});
