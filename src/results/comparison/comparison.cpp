@@ -202,7 +202,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   };
   const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
   const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.entrant.spec.mesh_idx); });
-  if (then == nullptr || best == nullptr) return std::nullopt;
+  if (then == nullptr || best == nullptr || then->costs.empty() != best->costs.empty()) return std::nullopt;
   const std::vector<double> ratios = compared_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;
   ComparedSpec row = recorded;
