@@ -382,7 +382,7 @@ void FinalsRunner::end_round() {
 bool FinalsRunner::settled() {
   const Choice choice = tournament_->choice();
   if (choice.winner == nullptr) return true;
-  if (round_ < kMinRounds || !choice.decided(rules_.accuracy)) return false;
+  if (round_ < (objective_ ? Judge::kFewest : kMinRounds) || !choice.decided(rules_.accuracy)) return false;
   if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
   if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
   if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
