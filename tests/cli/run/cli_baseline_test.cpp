@@ -58,6 +58,17 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
                   "PASS: new/old = "));
 }
 
+TEST_F(Baseline, ARateThatIsTheObjectiveIsComparedInTurns) {
+  const std::string rate = "objective: rate\nmetrics: {rate: {expr: 1/time, maximize: true}}\n";
+  sandbox_.write_gemm(rate);
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm(rate, kSlowKernel);
+  const std::string out = tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s").out;
+  EXPECT_TRUE(out.starts_with("FAIL: new/old = ")) << out;
+  EXPECT_TRUE(has(out, ": worse\n  old: old.yaml, BM=")) << out;
+  EXPECT_TRUE(has(out, ", rate ")) << out;
+}
+
 TEST_F(Baseline, AnOldWinnerThatFailsIsSaidToStandWithItsRecordedTime) {
   const std::string flag = (sandbox_.folder() / "fails").string();
   std::string kernel = kSlowKernel;
