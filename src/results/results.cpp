@@ -40,7 +40,8 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
   if (!objective.by_time()) summary_.ranked_by = objective.name();
   summary_.ranking = ranking();
-  if (!summary_.ranking.rows.empty()) summary_.figures = figures(summary_.ranking.rows.front());
+  if (!summary_.ranking.rows.empty()) summary_.figures = values(summary_.ranking.rows.front());
+  std::erase_if(summary_.figures, [&](const auto& each) { return Objective(loaded.plan, each.first).by_time(); });
   summary_.unranked = unranked();
   const bool burst = loaded.plan.measure.state == PowerState::burst;
   summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
@@ -120,8 +121,7 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   return reasons;
 }
 
-// The time of a spec that was timed less than asked for is not known well enough to be compared with the others. Of
-// specs that tie by the first objective, one on the front is the winner.
+// The time of a spec that was timed less than asked for is not known well enough to be compared with the others.
 void Results::mark_front(Ranking& ranking) const {
   std::vector<std::vector<double>> costs;
   for (const Ranked& row : ranking.rows) {
@@ -134,28 +134,19 @@ void Results::mark_front(Ranking& ranking) const {
   }
   const std::vector<bool> on_front = pareto_front(costs);
   for (std::size_t i = 0; i < costs.size(); ++i) ranking.rows[i].on_front = on_front[i];
-  const auto best = std::ranges::find_if(
-      ranking.rows, [](const Ranked& row) { return row.on_front && row.finals_result && row.finals_result->tie; });
-  if (best != ranking.rows.end()) std::rotate(ranking.rows.begin(), best, best + 1);
 }
 
-std::vector<std::pair<std::string, double>> Results::figures(const Ranked& row) const {
-  std::vector<std::pair<std::string, double>> figures;
+std::vector<std::pair<std::string, double>> Results::values(const Ranked& row) const {
+  std::vector<std::pair<std::string, double>> values;
   for (const Objective& objective : objectives_.empty() ? std::vector{*objective_} : objectives_)
-    if (!objective.by_time())
-      figures.emplace_back(objective.name(), objective.merit(row.timed().spec, shown(row)).value);
-  return figures;
+    values.emplace_back(objective.name(), objective.merit(row.timed().spec, shown(row)).value);
+  return values;
 }
 
 std::vector<config::FrontPoint> Results::front() const {
   std::vector<config::FrontPoint> points;
-  for (const Ranked& row : summary_.ranking.rows) {
-    if (!row.on_front) continue;
-    config::FrontPoint point{row.trial->spec, {}};
-    for (const Objective& objective : objectives_)
-      point.objectives.emplace_back(objective.name(), objective.merit(row.trial->spec, shown(row)).value);
-    points.push_back(std::move(point));
-  }
+  for (const Ranked& row : summary_.ranking.rows)
+    if (row.on_front) points.push_back({row.trial->spec, values(row)});
   return points;
 }
 

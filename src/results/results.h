@@ -63,7 +63,7 @@ class Results {
  private:
   Measurement decided(const Trial& trial) const;
   Measurement shown(const Ranked& row) const;
-  std::vector<std::pair<std::string, double>> figures(const Ranked& row) const;
+  std::vector<std::pair<std::string, double>> values(const Ranked& row) const;
   Ranking ranking() const;
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;

@@ -104,17 +104,18 @@ class WinnerVerdict {
   /// Of its rounds; older finals have none.
   std::vector<double> costs_of(const Ranked& row) const {
     std::vector<double> costs;
-    for (const Finalist& finalist : outcome_->finals.held ? outcome_->finals.held->finalists : std::vector<Finalist>())
-      if (finalist.entrant.is(row.timed().spec.mesh_idx))
-        for (const auto& [round, cost] : finalist.costs) costs.push_back(std::fabs(cost));
+    if (!outcome_->finals.held) return costs;
+    if (const Finalist* finalist = find_spec(*outcome_->finals.held, row.timed().spec.mesh_idx))
+      for (const auto& [round, cost] : finalist->costs) costs.push_back(cost);
     return costs;
   }
 
-  /// Half the 95 % interval of the median, over it.
+  /// Half the 95 % interval of the median, over it; nullopt if that is not known, or has both signs.
   static std::optional<double> width_of(const std::vector<double>& costs) {
     if (costs.size() < 2) return std::nullopt;
     const auto [low, high] = median_interval(costs);
-    return high > low ? (high - low) / 2 / median(costs) : 0;
+    if (low == high) return 0;
+    return low * high > 0 ? std::optional((high - low) / 2 / std::fabs(median(costs))) : std::nullopt;
   }
 
   /// One spec tells nothing of the others.
@@ -403,7 +404,9 @@ class WinnerVerdict {
       add(head + compared_text(verdict));
       const std::string& why = outcome_->comparison->why_recorded;
       add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared) +
-          (why.empty() ? "" : ", by its recorded time, because " + line_with_escapes(why)));
+          (why.empty() ? ""
+                       : (by_time_ ? ", by its recorded time, because " : ", by its recorded value, because ") +
+                             line_with_escapes(why)));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());
@@ -421,7 +424,7 @@ class WinnerVerdict {
   const TuningOutcome* outcome_;
   const Demands* demands_;
   const Ranked* winner_;
-  std::vector<double> costs_;  ///< of the winner, without signs; empty: it is ranked by its time
+  std::vector<double> costs_;  ///< of the winner; empty: it is ranked by its time
   bool by_time_;
   bool by_rounds_;  ///< the rounds of the finals compared what the objective follows from
   double accuracy_;

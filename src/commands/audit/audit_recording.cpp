@@ -88,7 +88,7 @@ class NoisyTuning {
     std::vector<Finalist*> specs;
     for (Finalist& finalist : finals.finalists) specs.push_back(&finalist);
     Tournament tournament(std::move(specs), finals.accuracy);
-    for (int round = 1; round <= exec::most_rounds(); ++round) {
+    for (int round = 1; round <= SequentialIntervals::looks().back(); ++round) {
       time_once(finals, finalists, objective, round);
       tournament.end_round(round);
       if (tournament.decided()) break;

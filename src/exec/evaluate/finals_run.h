@@ -12,9 +12,6 @@ using Contender = wire::Contender;
 using FinalsSettings = wire::FinalsSettings;
 using Question = wire::Question;
 
-/// The most rounds of finals.
-int most_rounds();
-
 /// How finals are held, when they end by this machine's clock, and who is told of their turns.
 struct FinalsRules : wire::FinalsSettings {
   using Clock = std::chrono::steady_clock;

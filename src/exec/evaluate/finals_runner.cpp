@@ -33,8 +33,6 @@ Measurement measurement_of(const wire::Measured& measured) {
 
 }  // namespace
 
-int most_rounds() { return SequentialIntervals::looks().back(); }
-
 FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
     : service_(&service), device_(&service.devices().front()), rules_(rules) {
   if (!rules_.by_time) objective_.emplace(service.requests().plan());
@@ -56,7 +54,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
-  for (round_ = 1; round_ <= most_rounds(); ++round_) {
+  for (round_ = 1; round_ <= SequentialIntervals::looks().back(); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
     complete_ = round_;
@@ -283,7 +281,8 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   // On a GPU another process need not compute.
   const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
   std::optional<double> cost;
-  if (objective_) cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
+  if (objective_ && (entry.is_spec() || !entry.contender.entrant.spec.params.empty()))
+    cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
   if (cost && !std::isfinite(*cost)) cost.reset();  // of a baseline that does not say it
   entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics), cost});
   for (std::string& remark : measured->remarks)
@@ -444,6 +443,7 @@ Finals FinalsRunner::collect(int last_round) const {
   Finals finals;
   finals.cores = static_cast<int>(std::thread::hardware_concurrency());
   finals.accuracy = rules_.accuracy;
+  if (objective_) finals.objective = objective_->definition();
   finals.decided_after = decided_after_ < last_round ? decided_after_ : 0;
   for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
   finals.stolen_cores = stolen_cores_;

@@ -1,6 +1,7 @@
 #include "model/statistics/finals.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/students_t.hpp>
 #include <cassert>
 #include <cmath>
@@ -24,14 +25,16 @@ std::vector<double> values_of(const std::map<int, double>& rounds) {
   return values;
 }
 
-/// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows.
-bool is_far_behind(std::span<const double> ratios) {
+/// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows. `steps`: the
+/// values may be whole numbers, so that several that happen to be alike tell nothing.
+bool is_far_behind(std::span<const double> ratios, bool steps) {
   constexpr double kLeast = 1.01, kChance = 2e-5;
   if (ratios.size() < Judge::kFewest || std::ranges::min(ratios) <= kLeast) return false;
   const auto count = static_cast<double>(ratios.size());
   double sum = 0, squares = 0;
   for (const double ratio : ratios) sum += std::log(ratio);
   for (const double ratio : ratios) squares += std::pow(std::log(ratio) - sum / count, 2);
+  if (steps && squares == 0) return false;
   const double error = std::sqrt(squares / (count - 1) / count);
   return sum / count > error * boost::math::quantile(complement(boost::math::students_t(count - 1), kChance));
 }
@@ -63,6 +66,11 @@ std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other)
 }
 
 }  // namespace
+
+const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx) {
+  const auto found = std::ranges::find_if(finals.finalists, [&](const Finalist& f) { return f.entrant.is(mesh_idx); });
+  return found == finals.finalists.end() ? nullptr : &*found;
+}
 
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
@@ -112,36 +120,49 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 }
 
 std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
-  if (has_costs(spec, other)) return deciding_interval(spec, other);
+  if (has_costs(spec, other)) {
+    Judge of_both = *this;
+    of_both.see(std::array{&spec, &other});
+    return of_both.deciding_interval(spec, other);
+  }
   auto interval = ratio_interval(undisturbed(spec), other);
   if (interval) interval->high = ratio_interval(spec, undisturbed(other))->high;
   return interval;
 }
 
+void Judge::see(std::span<const Finalist* const> specs) {
+  is_exact_ = std::ranges::all_of(specs, [](const Finalist* spec) {
+    return std::ranges::all_of(spec->costs,
+                               [&](const auto& cost) { return cost.second == spec->costs.begin()->second; });
+  });
+}
+
 std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
   const std::vector<double> ratios = deciding_ratios(spec, other);
-  const bool is_exact =
-      !spec.costs.empty() && ratios.size() >= kFewest && ratios == std::vector(ratios.size(), ratios[0]);
-  return is_exact ? Interval{ratios[0], ratios[0]} : intervals_.of(ratios);
+  if (is_exact_ && has_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
+  return intervals_.of(ratios);
+}
+
+bool Judge::is_behind(const Finalist& spec, const Finalist& other) const {
+  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), has_costs(spec, other) && !is_exact_);
 }
 
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return false;
-  if (spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other))) return true;
+  if (is_behind(spec, other)) return true;
   const auto interval = deciding_interval(spec, other);
-  return interval && interval->low > (spec.costs.empty() ? 1 + kEquivalence : 1);
+  return interval && interval->low > (has_costs(spec, other) ? 1 : 1 + kEquivalence);
 }
 
 bool Judge::ties(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return true;
   if (has_lost(spec, other)) return false;
-  const auto interval = spec.costs.empty() ? ratio_interval(spec, other) : deciding_interval(spec, other);
+  const auto interval = has_costs(spec, other) ? deciding_interval(spec, other) : ratio_interval(spec, other);
   return interval && interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence;
 }
 
 std::optional<double> Judge::loss(const Finalist& spec, const Finalist& rival) const {
-  if (&spec == &rival) return 0;
-  if (rival.eliminated_after > 0 || is_far_behind(deciding_ratios(rival, spec))) return 0;
+  if (&spec == &rival || is_behind(rival, spec)) return 0;
   const auto interval = deciding_interval(rival, spec);
   return interval ? std::optional(std::max(1 / interval->low - 1, 0.0)) : std::nullopt;
 }
@@ -184,6 +205,7 @@ std::vector<Finalist*> Tournament::end_round(int round) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
   if (round < Judge::kFewest || specs.empty()) return lost;
+  judge_.see(specs);
   const Finalist& leader = Judge::leader_of(specs);
   for (Finalist* spec : specs_)
     if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader) &&
@@ -195,7 +217,10 @@ std::vector<Finalist*> Tournament::end_round(int round) {
 
 Choice Tournament::choice() const {
   const std::vector<const Finalist*> specs = competing();
-  return specs.empty() ? Choice{} : choose_winner(judge_, specs, accuracy_);
+  if (specs.empty()) return {};
+  Judge judge = judge_;
+  judge.see(specs);
+  return choose_winner(judge, specs, accuracy_);
 }
 
 }  // namespace tune

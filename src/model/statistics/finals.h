@@ -48,11 +48,14 @@ struct Finals {
   double stolen_cores = 0;                    ///< that the host of this virtual machine took meanwhile, on average
   int cores = 0;                              ///< of the machine
   double accuracy = kAccuracy;                ///< with which they were to decide
+  std::string objective = {};                 ///< Objective::definition of the costs; empty: there are none
   int decided_after = 0;  ///< the round after which the winner alone was timed, to compare it with a baseline; 0: none
   double seconds = 0;     ///< that they took; 0: not known, or they have not ended
   std::optional<double> room = {};  ///< seconds until the end of the run's time budget when they began
 };
 
+/// The spec of this mesh_idx; null: it took no part, or there were none.
+const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx);
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
 /// Precondition: finished.
@@ -74,20 +77,23 @@ std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& ot
 /// SequentialIntervals decide the other cases. Over all looks and all pairs of specs, the probability that two specs of
 /// equal speed are told apart, or that the fastest is said to have lost, is at most 5 %.
 ///
-/// Specs that have costs are compared by these instead ("slower" is then "worse"). A ratio of costs that is the same in
-/// each of kFewest rounds or more, such as that of the sizes of two files, is known exactly.
+/// Specs that have costs are compared by these instead ("slower" is then "worse"), without kEquivalence and clean
+/// times. Where no spec's cost ever changed in kFewest rounds or more, as the size of a file, ratios are known exactly.
 class Judge {
  public:
   static constexpr int kFewest = 5;  ///< rounds before anything is decided
 
   /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
+  /// Looks at whether the costs of these, which are all that compete, ever changed.
+  void see(std::span<const Finalist* const> specs);
   /// Without so many rounds it cannot say by how much one may be slower than another.
   int fewest_rounds() const { return intervals_.fewest(); }
 
   /// The one with the lowest median of those not eliminated. Precondition: all have finished; there is at least one.
   static const Finalist& leader_of(std::span<const Finalist* const> specs);
-  /// Whether even its clean times are slower than the other by more than kEquivalence, beyond doubt.
+  /// Whether even its clean times are slower than the other by more than kEquivalence, or its costs higher, beyond
+  /// doubt.
   bool has_lost(const Finalist& spec, const Finalist& other) const;
   /// Whether both are equally fast to kEquivalence, beyond doubt.
   bool ties(const Finalist& spec, const Finalist& other) const;
@@ -103,9 +109,11 @@ class Judge {
   std::optional<Interval> compared_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:
+  bool is_behind(const Finalist& spec, const Finalist& other) const;
   std::optional<Interval> deciding_interval(const Finalist& spec, const Finalist& other) const;
 
   SequentialIntervals intervals_;
+  bool is_exact_ = false;
 };
 
 /// Who wins finals, and by what share of its time another may be faster; nullopt if there are too few rounds to say.

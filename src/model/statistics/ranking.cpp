@@ -103,8 +103,7 @@ class FinalOrder {
         by_time_(by_time),
         by_rounds_(by_time ||
                    std::ranges::none_of(candidates, [](const Candidate& c) { return c.finalist->costs.empty(); })),
-        judge_(
-            static_cast<std::size_t>(std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant))),
+        judge_(judge_of(candidates, finals)),
         choice_(by_rounds_ ? choose_winner(judge_, finalists_of(candidates), finals.accuracy)
                            : Choice{candidates.front().finalist, std::nullopt}) {}
 
@@ -143,6 +142,13 @@ class FinalOrder {
   }
 
  private:
+  static Judge judge_of(std::span<const Candidate> candidates, const Finals& finals) {
+    const auto specs = std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
+    Judge judge(static_cast<std::size_t>(specs));
+    judge.see(finalists_of(candidates));
+    return judge;
+  }
+
   /// By how much the time in the rounds that both have, as a logarithm, differs from that in all its rounds; infinite
   /// if they have none.
   static double drift_of(const Finalist& finalist, const Finalist& other) {
@@ -192,14 +198,6 @@ class FinalOrder {
   Choice choice_;
 };
 
-const Finalist* find_spec(const Finals* finals, std::int64_t mesh_idx) {
-  if (finals == nullptr) return nullptr;
-  for (const Finalist& finalist : finals->finalists) {
-    if (finalist.entrant.is(mesh_idx)) return &finalist;
-  }
-  return nullptr;
-}
-
 std::vector<RankedBaseline> rank_baselines(const Finals& finals, const FinalOrder* order) {
   std::vector<RankedBaseline> baselines;
   for (const Finalist& finalist : finals.finalists) {
@@ -237,7 +235,8 @@ Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const
   std::vector<Ranked> failed, rest;
   for (Candidate& candidate : by_merit(trials, merits)) {
     if (!places.has_own(candidate.mesh_idx())) continue;
-    const Finalist* finalist = candidate.finalist = find_spec(finals, candidate.mesh_idx());
+    const Finalist* finalist = candidate.finalist =
+        finals != nullptr ? find_spec(*finals, candidate.mesh_idx()) : nullptr;
     Ranked row{candidate.trial, candidate.merit.value, std::nullopt};
     if (finalist != nullptr && finished(*finalist)) {
       finalists.push_back(candidate);

@@ -11,7 +11,7 @@
 namespace tune::finals_runner_test {
 namespace {
 
-const auto kAllRounds = static_cast<std::size_t>(exec::most_rounds());
+const auto kAllRounds = static_cast<std::size_t>(SequentialIntervals::looks().back());
 
 class FinalsRunnerTest : public testing::Test {
  protected:
@@ -236,7 +236,8 @@ TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
   for (const Finalist& finalist : finalists) {
     EXPECT_FALSE(finalist.failure);
     EXPECT_EQ(finalist.rounds.size(), kAllRounds);
-    EXPECT_EQ(finalist.launches, 7 * exec::most_rounds()) << "the round that was held again counts once";
+    EXPECT_EQ(finalist.launches, 7 * SequentialIntervals::looks().back())
+        << "the round that was held again counts once";
   }
   for (const auto& [spec, count] : host.processes_of) EXPECT_EQ(count, 2) << "of spec " << spec;
   EXPECT_EQ(processes(host, FakeHost::Interval::What::opens).size(), 9u);
@@ -331,7 +332,7 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
                                                    {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
                                                    {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
   const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
-  const int most = exec::most_rounds();
+  const int most = SequentialIntervals::looks().back();
   EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
   EXPECT_EQ(finals.finalists[1].rounds.size(), static_cast<std::size_t>(finals.decided_after));
   EXPECT_LT(finals.decided_after, 16);
