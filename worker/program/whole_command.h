@@ -13,7 +13,7 @@ namespace tune::worker {
 /// for which it does not wait count as other programs.
 double seconds_with_a_core(const platform::ResourceUse& use);
 
-/// Times a command as a whole, with all that it prints discarded: how often it is run, and what becomes of the times
+/// Times a command as a whole: how often it is run, and what becomes of the times
 /// (seconds_with_a_core), user and system times and peak memory of its runs. Knows no processes: a function runs the
 /// command.
 class WholeCommand {
