@@ -44,6 +44,7 @@ void settle_vendor(Finals& finals) {
   if (first == nullptr || best == nullptr || median_seconds(*best) <= median_seconds(*first)) return;
   best->rounds = first->rounds;
   best->clean_rounds = first->clean_rounds;
+  best->costs = first->costs;
   best->other_state_seconds = first->other_state_seconds;
   best->metrics = first->metrics;
   best->launches = first->launches;
@@ -134,7 +135,7 @@ class FinalsStage {
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     const bool takes_energy = parts_.plan.measure.energy == MeasureRules::Energy::always;
     if (takes_energy && !is_program(parts_.plan.backend)) rules.least_turn += kEnergySeconds;
-    if (rules_.alone && !rules.width) rules.width = kKnownWell;
+    if (rules_.alone && rules.by_time && !rules.width) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + platform::ticks(rules_.budget.value_or(std::max(sweep, kLeastFinalsSeconds)));
@@ -161,7 +162,8 @@ class FinalsStage {
     const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
       parts_.progress.set_finals(
-          {round, exec::most_rounds(), active, count, begin, std::max(rules.end, rules.last_end)}, now());
+          {round, SequentialIntervals::looks().back(), active, count, begin, std::max(rules.end, rules.last_end)},
+          now());
       parts_.journal.flush(false);
     };
     try {

@@ -230,7 +230,7 @@ tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& 
   };
   rules.one_process = one_process;
   rules.settings.together = options.makes_several();
-  rules.alone = repeats_result(options, target);
+  rules.alone = repeats_result(options, target) || (target.job.baseline && !target.objective.by_time());
   rules.time_budget = target.job.search.time_budget;
   if (target.job.search.time_budget) rules.deadline = sweep_began + platform::ticks(*target.job.search.time_budget);
   rules.settings.accuracy = options.demands.accuracy.value_or(kAccuracy);

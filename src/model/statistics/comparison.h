@@ -23,7 +23,8 @@ struct ComparedSpec {
   std::string failure = {};  ///< why the new result has no time
   std::optional<double> ratio = {};
   std::optional<Interval> interval = {};  ///< of the ratio
-  bool paired = false;                    ///< both are known already, from rounds in which both were timed
+  bool paired = false;                    ///< ratio and interval are given: from rounds in which both were timed, or of
+                                          ///< an objective other than the time
   Change change = Change::unknown;
 };
 

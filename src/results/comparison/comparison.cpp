@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "config/recorded/recorded_best.h"
 #include "model/statistics/finals.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
+#include "report/summary.h"
 #include "results/comparison/shape_comparison.h"
 #include "wire/messages.h"
 
@@ -221,6 +224,9 @@ std::string why_not_timed(const Finals& finals, const std::string& label) {
                        : "the two had too few rounds of finals in common";
 }
 
+/// With the digits that a best.yaml has.
+double as_recorded(double figure) { return number_from<double>(fmt::format("{:.6g}", figure)).value_or(figure); }
+
 }  // namespace
 
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
@@ -268,8 +274,11 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
 double recorded_cost(const std::filesystem::path& best, const Objective& objective) {
   const bool is_yaml = best.extension() == ".yaml" || best.extension() == ".yml";
   const auto figures = is_yaml ? config::read_best(best).result.figures : std::map<std::string, double>();
-  const auto found = figures.find(objective.name());
-  if (found != figures.end()) return Merit{found->second, objective.maximize(), false}.cost();
+  const bool is_efficiency = objective.name() == "gflops_per_watt";
+  for (const std::string& title :
+       {is_efficiency ? report::efficiency_column(1).name : objective.name(), objective.name() + " (reported)"})
+    if (const auto found = figures.find(title); found != figures.end())
+      return Merit{found->second, objective.maximize(), false}.cost();
   refuse(
       fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
                   "--objective {1}, or compare the times: --objective time",
@@ -277,22 +286,26 @@ double recorded_cost(const std::filesystem::path& best, const Objective& objecti
 }
 
 void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison) {
+  constexpr double kBothNoisy = 1.41421356;  // what was recorded is taken to be as noisy as what is measured now
   ComparedShape& shape = comparison.shapes.front();
   ComparedSpec& row = shape.best.front();
   const std::int64_t winner = row.entrant.spec.mesh_idx;
   const auto trial = std::ranges::find(outcome.trials, winner, [](const Trial& each) { return each.spec.mesh_idx; });
-  double cost = objective.merit(trial->spec, *trial->measurement()).cost();
-  bool is_exact = false;
-  for (const Finalist& finalist : outcome.finals.held ? outcome.finals.held->finalists : std::vector<Finalist>()) {
-    if (!finalist.entrant.is(winner) || finalist.costs.empty()) continue;
-    cost = median_cost(finalist);
-    is_exact = finalist.costs.size() >= Judge::kFewest &&
-               std::ranges::all_of(finalist.costs, [&](const auto& round) { return round.second == cost; });
+  const Finalist* found = outcome.finals.held ? find_spec(*outcome.finals.held, winner) : nullptr;
+  Finalist now = found != nullptr ? *found : Finalist(), then;
+  if (now.costs.empty()) now.costs[0] = objective.merit(trial->spec, *trial->measurement()).cost();
+  for (auto& [round, cost] : now.costs) {
+    cost = as_recorded(cost);
+    then.costs[round] = before;
   }
-  row.ratio = ratio_of_costs(cost, before);
-  row.interval = is_exact ? std::optional(Interval{*row.ratio, *row.ratio}) : std::nullopt;
+  row.ratio = ratio_of_costs(median_cost(now), before);
+  row.interval = Judge(2).compared_ratio(now, then);
+  if (row.interval)
+    for (double* end : {&row.interval->low, &row.interval->high})
+      *end = *row.ratio * std::pow(*end / *row.ratio, kBothNoisy);
   row.paired = true;
   shape.specs.clear();
+  if (comparison.why_recorded.empty()) comparison.why_recorded = "what is not built cannot be timed again";
   judge(comparison);
 }
 

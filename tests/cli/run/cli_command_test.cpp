@@ -333,6 +333,8 @@ TEST_F(Commands, AFigureThatEachRunPrintsDecidesTheFinals) {
   EXPECT_FALSE(seen().empty());
   EXPECT_TRUE(verdict_by("bytes").out.starts_with("DECIDED: A=3 ")) << "by the recorded finals";
   EXPECT_EQ(seen(), Words());
+  const std::string other = sandbox_.tune({"--simulate", "out.jsonl", "--tune", "--objective", "time"}).out;
+  EXPECT_TRUE(has(other, "DECIDED: A=1 ")) << "the recorded figures do not answer for the time: " << other;
   EXPECT_TRUE(has(verdict_by("time").out, "DECIDED: A=1 ")) << "or undecided; by finals of their own";
   EXPECT_FALSE(seen().empty());
 }
@@ -351,6 +353,9 @@ TEST_F(Commands, AnEarlierResultIsComparedByTheObjective) {
   Words alone = compared;
   alone.push_back("--no-finals");
   EXPECT_TRUE(gate("[1,2]", alone, 5).starts_with("UNDECIDED: new/old = 1.143, its noise is not known, allowed 1.03"));
+  const std::string one = gate("[2]", compared, 3);
+  EXPECT_TRUE(has(one, ": worse\n  old: old.yaml, its winner, by its recorded value, because what is not built "))
+      << one;
   EXPECT_EQ(refusal(sandbox_, {"--tune", "--param", "A:[1,2]", "--objective", "peak_mib", "--objective", "bytes",
                                "--baseline", "old.csv", "--", "./run.sh", "{A}"}),
             "tune: error: --baseline old.csv: it has no peak_mib, which is the objective; give the best.yaml of a run "
