@@ -68,6 +68,7 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
 RankedRun ranked(const recording::Recording& recording, const Objective& objective) {
   RankedRun run{trials_of(recording), {}, {}};
   run.finals = complete_finals_of(recording, run.trials);
+  if (run.finals) objective.keep_own_costs(*run.finals);
   std::optional<std::int64_t> today;
   if (run.finals)
     for (const Finalist& finalist : run.finals->finalists)

@@ -156,6 +156,7 @@ RecordedResults recorded_results(const recording::Recording& recording, const st
     shown.outcome.elapsed_seconds += shown.outcome.trials.back().seconds;
   }
   shown.outcome.finals.held = recording.finals;
+  if (recording.finals) Objective(shown.loaded.plan).keep_own_costs(*shown.outcome.finals.held);
   take_default(shown.outcome);
   if (recording.run) {
     const std::vector<std::string>& words = recording.run->begin.command;

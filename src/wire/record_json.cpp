@@ -225,6 +225,7 @@ void to_json(json& j, const Finals& finals) {
   if (finals.others_running) j["others_running"] = *finals.others_running;
   if (finals.stolen_cores > 0) j["stolen_cores"] = finals.stolen_cores;
   j["accuracy"] = finals.accuracy;
+  if (!finals.objective.empty()) j["objective"] = finals.objective;
   if (finals.decided_after > 0) j["decided_after"] = finals.decided_after;
   if (finals.seconds > 0) j["seconds"] = finals.seconds;
   if (finals.room) j["room"] = *finals.room;
@@ -236,6 +237,7 @@ Finals finals_at_any_time(const json& j) {
   finals.cores = static_cast<int>(integer_at(j, "cores", 0, INT32_MAX, 0));
   if (j.contains("others_running")) finals.others_running = seconds_at(j, "others_running");
   if (j.contains("stolen_cores")) finals.stolen_cores = seconds_at(j, "stolen_cores");
+  finals.objective = j.value("objective", "");
   // Older versions took the default, or the lowest mesh_idx, among those that tie.
   finals.accuracy = j.contains("accuracy") ? seconds_at(j, "accuracy") : kEquivalence;
   finals.decided_after = static_cast<int>(integer_at(j, "decided_after", 0, SequentialIntervals::looks().back(), 0));

@@ -153,7 +153,9 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const tuning::SearchR
 }
 
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
-void take_finals(Finals finals, const Space& space, std::span<const Trial> trials, results::TuningOutcome& outcome) {
+void take_finals(Finals finals, const Space& space, const Objective& objective, std::span<const Trial> trials,
+                 results::TuningOutcome& outcome) {
+  objective.keep_own_costs(finals);
   for (Finalist& finalist : finals.finalists) {
     if (!finalist.entrant.is_spec()) continue;
     const auto point = space.point(Spec{-1, finalist.entrant.spec.params});
@@ -186,8 +188,9 @@ bool wants_finals(const TuneOptions& options) { return options.tune && options.f
 
 /// Decides among the trials, which have the numbers of the recorded run from then on.
 void decide(const TuneOptions& options, const recording::Recording& recording, const Space& space,
-            const tuning::Replay& replay, std::vector<Trial>& trials, results::TuningOutcome& outcome) {
-  if (wants_finals(options) && recording.finals) take_finals(*recording.finals, space, trials, outcome);
+            const Objective& objective, const tuning::Replay& replay, std::vector<Trial>& trials,
+            results::TuningOutcome& outcome) {
+  if (wants_finals(options) && recording.finals) take_finals(*recording.finals, space, objective, trials, outcome);
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (outcome.default_spec) number(*outcome.default_spec);
@@ -254,7 +257,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
     if (audit_chooses)
       chosen = audit->choose(tuner.trials(), plan, objective);
     else
-      decide(options, recording, plan.space, replay, tuner.trials(), outcome);
+      decide(options, recording, plan.space, objective, replay, tuner.trials(), outcome);
   };
   steps.note = [&](const results::ResultsRules&) {
     for (const Trial& trial : outcome.trials) exporter.add(trial);

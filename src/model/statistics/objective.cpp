@@ -75,6 +75,11 @@ std::string Objective::definition() const {
   return name_ + expression + (maximize_ ? ", more is better" : "");
 }
 
+void Objective::keep_own_costs(Finals& finals) const {
+  if (!by_time() && finals.objective == definition()) return;
+  for (Finalist& finalist : finals.finalists) finalist.costs.clear();
+}
+
 bool Objective::uses_energy(const Metric& metric) const {
   const auto energy = plan_->result_names.find("energy");
   if (!metric.expression) return metric.name == "energy";

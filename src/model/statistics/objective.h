@@ -34,6 +34,8 @@ class Objective {
   MeasureRules::Energy energy(bool tuned) const;
   /// Throws Error(environment) if the objective is computed from energy and the device has no counter of it.
   void require(const Device& device) const;
+  /// Takes the costs of another objective away from recorded finals.
+  void keep_own_costs(Finals& finals) const;
   /// The value is NaN if the measurement lacks what the objective needs.
   Merit merit(const Spec& spec, const Measurement& measurement) const;
 
