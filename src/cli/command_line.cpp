@@ -141,13 +141,13 @@ void refuse_misspelled_command(const CommandText& tune, const std::vector<std::s
     throw Error(ExitCode::bad_input, fmt::format("{} is no command of tune{}", *word, nearest));
 }
 
-/// `--top needs a value: N` for `--top: 1 required N missing`, and `--seed is there 2 times` for
+/// `--top needs a value: N` for `--top: 1 required N missing`, and `--seed is given 2 times` for
 /// `--seed: At Most 1 required but received 2`.
 std::string text_of(const CLI::ParseError& error) {
   const std::string text = error.what(), needs = ": 1 required ", missing = " missing",
                     received = ": At Most 1 required but received ";
   if (const std::size_t colon = text.find(received); colon != text.npos)
-    return fmt::format("{} is there {} times", text.substr(0, colon), text.substr(colon + received.size()));
+    return fmt::format("{} is given {} times", text.substr(0, colon), text.substr(colon + received.size()));
   const std::size_t colon = text.find(needs);
   if (colon == std::string::npos || !text.ends_with(missing)) return text;
   const std::string value = text.substr(colon + needs.size());
@@ -261,12 +261,11 @@ class CommandLine {
     } catch (const CLI::ParseError& error) {
       refuse_command_without_dashes(*text_, words, typed);
       refuse_misspelled_command(*text_, words);
-      const std::string unknown = unknown_option();
-      const std::vector<std::string> left = app_.remaining(true);
-      throw Error(ExitCode::bad_input, (!unknown.empty() ? "there is no option " + unknown
-                                        : !left.empty()  ? fmt::format("unexpected: {}", fmt::join(left, " "))
-                                                         : text_of(error)) +
-                                           advice(unknown));
+      const std::string unknown = unknown_option(), left = fmt::format("{}", fmt::join(app_.remaining(true), " "));
+      const std::string what = !unknown.empty() ? "there is no option " + unknown
+                               : !left.empty()  ? "too many arguments were given: " + left
+                                                : text_of(error);
+      throw Error(ExitCode::bad_input, what + advice(unknown));
     }
     for (const Entry& entry : entries_) entry.command.refuse_unlikely_paths();
     refuse_command_without_dashes(*text_, words, typed);

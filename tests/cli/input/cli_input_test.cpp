@@ -230,6 +230,8 @@ TEST_F(Input, UnknownOptionsAndBadValuesAreRefused) {
           "tune: error: there is no option --out, did you mean '--output'?\n");
   refuses({"bench.yaml", "--out", "best"}, "tune: error: there is no option --out, did you mean '--output'?\n");
   refuses({"bench.yaml", "--size", "m=4"}, "tune: error: there is no option --size; see tune --help\n");
+  refuses({"show", "a", "b", "c"}, "tune: error: too many arguments were given: b c; see tune show --help\n");
+  refuses({"bench.yaml", "--seed", "1", "--seed", "2"}, "tune: error: --seed is given 2 times; see tune --help\n");
   refuses({"bench.yaml", "--strategy", "genetics"},
           "tune: error: --strategy genetics: there is no strategy 'genetics', did you mean 'genetic'?\n");
   refuses({"bench.yaml", "--strategy", "random", "--dry-run"},
