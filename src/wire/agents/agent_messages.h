@@ -15,7 +15,7 @@
 /// Nothing here does I/O.
 namespace tune::wire {
 
-inline constexpr int kAgentProtocol = 4;
+inline constexpr int kAgentProtocol = 5;
 
 /// The environment variable that has the token of a run.
 inline constexpr const char* kTokenVariable = "TUNE_AGENT_TOKEN";
