@@ -129,7 +129,7 @@ std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& reques
       add(*best, baseline.file, baseline.label, "its parameters were timed in the present source: ");
   if (named && (named->extension() == ".yaml" || named->extension() == ".yml"))
     add(config::read_best(*named), *named, label_of_named(requests.plan(), *named),
-        "only its recorded times are compared, because what was built for it cannot be timed again: ");
+        "only what was recorded of it is compared, because what was built for it cannot be timed again: ");
   return contenders;
 }
 

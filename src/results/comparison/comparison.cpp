@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 
 #include "config/recorded/recorded_best.h"
 #include "model/statistics/finals.h"
@@ -286,7 +287,6 @@ double recorded_cost(const std::filesystem::path& best, const Objective& objecti
 }
 
 void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison) {
-  constexpr double kBothNoisy = 1.41421356;  // what was recorded is taken to be as noisy as what is measured now
   ComparedShape& shape = comparison.shapes.front();
   ComparedSpec& row = shape.best.front();
   const std::int64_t winner = row.entrant.spec.mesh_idx;
@@ -302,7 +302,7 @@ void compare_costs(double before, const Objective& objective, const TuningOutcom
   row.interval = Judge(2).compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
-      *end = *row.ratio * std::pow(*end / *row.ratio, kBothNoisy);
+      *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);
   row.paired = true;
   shape.specs.clear();
   if (comparison.why_recorded.empty()) comparison.why_recorded = "what is not built cannot be timed again";

@@ -30,8 +30,8 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
 
 /// How good the result of a best.yaml is by this objective, as Merit::cost. Throws Error(bad_input) if it does not say.
 double recorded_cost(const std::filesystem::path& best, const Objective& objective);
-/// Compares the best by the objective with an earlier result that was not timed again. That is known exactly if what is
-/// measured now is the same in each round, as the size of a file is; else its noise is not known.
+/// Compares the best by the objective with an earlier result that was not timed again. Both are known exactly if what
+/// is measured now is the same in each round, as the size of a file is; else both are taken to be as noisy as that.
 void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison);
 
 }  // namespace tune::results
