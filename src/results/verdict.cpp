@@ -230,6 +230,8 @@ class WinnerVerdict {
 
   std::string compared_text(const Verdict& verdict) const {
     const ComparedSpec& row = *verdict.compared;
+    if (!row.ratio && row.change == Change::unknown)
+      return "the objective of the earlier result is not known: " + outcome_->comparison->why_recorded;
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
     const std::string name = row.paired ? "new/old" : "new/recorded";
     const std::string ratio = !row.interval ? fmt::format("{} = {:.3f}, its noise is not known", name, *row.ratio)
@@ -404,9 +406,10 @@ class WinnerVerdict {
       add(head + compared_text(verdict));
       const std::string& why = outcome_->comparison->why_recorded;
       add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared) +
-          (why.empty() ? ""
-                       : (by_time_ ? ", by its recorded time, because " : ", by its recorded value, because ") +
-                             line_with_escapes(why)));
+          (why.empty() || !verdict.compared->ratio
+               ? ""
+               : (by_time_ ? ", by its recorded time, because " : ", by its recorded value, because ") +
+                     line_with_escapes(why)));
       add("new: " + winner_text());
     } else {
       add(head + winner_text());

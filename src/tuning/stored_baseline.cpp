@@ -102,6 +102,11 @@ std::string label_of_named(const Plan& plan, const fs::path& named) {
   return std::ranges::find(plan.baselines, name, &Baseline::label) == plan.baselines.end() ? name : named.string();
 }
 
+bool names_artifact(const fs::path& named) {
+  const auto best = built_best(named);
+  return best && names_artifact(best->result);
+}
+
 void require_stored(const fs::path& named, const platform::StorePlaces& store) {
   const auto best = built_best(named);
   if (!best || !names_artifact(best->result) || is_stored(best->result, store)) return;

@@ -14,6 +14,9 @@ namespace tune::tuning {
 /// What the result that the command line names is called among the contenders of the finals.
 std::string label_of_named(const Plan& plan, const std::filesystem::path& named);
 
+/// Whether this is the best.yaml of a build, which can be timed again.
+bool names_artifact(const std::filesystem::path& named);
+
 /// Throws Error(environment) if this is the best.yaml of a build that is in the build store no more: only with that can
 /// it be timed as it was built then.
 void require_stored(const std::filesystem::path& named, const platform::StorePlaces& store);

@@ -1,5 +1,6 @@
 #include "commands/tune/earlier_result.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "commands/database/database_runs.h"
@@ -17,6 +18,11 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
   rules_.threshold = threshold.value_or(rules_.threshold);
   results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
   if (!target.objective.by_time()) cost_ = results::recorded_cost(file, target.objective);
+  if (!target.objective.by_time() && !cost_ && !tuning::names_artifact(file))
+    throw Error(ExitCode::bad_input,
+                fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
+                            "--objective {1}, or compare the times: --objective time",
+                            file.string(), target.objective.name()));
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
 }
 
@@ -24,8 +30,8 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
   const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
   RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
-  if (cost_ && !comparison.shapes.front().best.front().paired)
-    results::compare_costs(*cost_, target_->objective, outcome, comparison);
+  if (!target_->objective.by_time() && !comparison.shapes.front().best.front().paired)
+    results::compare_costs(cost_, target_->objective, outcome, comparison);
   return comparison;
 }
 

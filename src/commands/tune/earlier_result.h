@@ -20,7 +20,8 @@ class EarlierResult {
 
  private:
   const Target* target_;
-  std::optional<double> cost_;  ///< Merit::cost of the earlier result, if the objective is not the time
+  std::optional<double>
+      cost_;  ///< Merit::cost of the earlier result, if it has a value of an objective that is not the time
   results::RecordedTimes before_;
   std::string label_;
   results::ComparisonRules rules_;

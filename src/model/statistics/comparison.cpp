@@ -108,8 +108,8 @@ Answer is_slower(const RunComparison& comparison) {
   const auto is_open = [&](const ComparedShape& shape) {
     const ComparedSpec& best = shape.best.front();
     return best.change == Change::open ||
-           (best.change == Change::unknown && best.ratio &&
-            (*best.ratio > 1 + comparison.threshold || !comparison.why_recorded.empty()));
+           (best.change == Change::unknown &&
+            ((best.ratio && *best.ratio > 1 + comparison.threshold) || !comparison.why_recorded.empty()));
   };
   return std::ranges::any_of(comparison.shapes, is_open) ? Answer::open : Answer::no;
 }

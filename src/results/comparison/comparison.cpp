@@ -272,7 +272,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   return judged(std::move(comparison));
 }
 
-double recorded_cost(const std::filesystem::path& best, const Objective& objective) {
+std::optional<double> recorded_cost(const std::filesystem::path& best, const Objective& objective) {
   const bool is_yaml = best.extension() == ".yaml" || best.extension() == ".yml";
   const auto figures = is_yaml ? config::read_best(best).result.figures : std::map<std::string, double>();
   const bool is_efficiency = objective.name() == "gflops_per_watt";
@@ -280,15 +280,20 @@ double recorded_cost(const std::filesystem::path& best, const Objective& objecti
        {is_efficiency ? report::efficiency_column(1).name : objective.name(), objective.name() + " (reported)"})
     if (const auto found = figures.find(title); found != figures.end())
       return Merit{found->second, objective.maximize(), false}.cost();
-  refuse(
-      fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
-                  "--objective {1}, or compare the times: --objective time",
-                  best.string(), objective.name()));
+  return std::nullopt;
 }
 
-void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison) {
+void compare_costs(std::optional<double> before, const Objective& objective, const TuningOutcome& outcome,
+                   RunComparison& comparison) {
   ComparedShape& shape = comparison.shapes.front();
   ComparedSpec& row = shape.best.front();
+  shape.specs.clear();
+  if (comparison.why_recorded.empty())
+    comparison.why_recorded = outcome.finals.held ? "what is not built cannot be timed again" : "no finals were held";
+  row.ratio = std::nullopt;
+  row.interval = std::nullopt;
+  row.paired = true;
+  if (!before) return judge(comparison);
   const std::int64_t winner = row.entrant.spec.mesh_idx;
   const auto trial = std::ranges::find(outcome.trials, winner, [](const Trial& each) { return each.spec.mesh_idx; });
   const Finalist* found = outcome.finals.held ? find_spec(*outcome.finals.held, winner) : nullptr;
@@ -296,16 +301,13 @@ void compare_costs(double before, const Objective& objective, const TuningOutcom
   if (now.costs.empty()) now.costs[0] = objective.merit(trial->spec, *trial->measurement()).cost();
   for (auto& [round, cost] : now.costs) {
     cost = as_recorded(cost);
-    then.costs[round] = before;
+    then.costs[round] = *before;
   }
-  row.ratio = ratio_of_costs(median_cost(now), before);
+  row.ratio = ratio_of_costs(median_cost(now), *before);
   row.interval = Judge(2).compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);
-  row.paired = true;
-  shape.specs.clear();
-  if (comparison.why_recorded.empty()) comparison.why_recorded = "what is not built cannot be timed again";
   judge(comparison);
 }
 

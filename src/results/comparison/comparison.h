@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "model/statistics/objective.h"
 #include "results/comparison/recorded_times.h"
@@ -28,10 +29,12 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
 
-/// How good the result of a best.yaml is by this objective, as Merit::cost. Throws Error(bad_input) if it does not say.
-double recorded_cost(const std::filesystem::path& best, const Objective& objective);
+/// How good the result of a best.yaml is by this objective, as Merit::cost; nullopt if it does not say.
+std::optional<double> recorded_cost(const std::filesystem::path& best, const Objective& objective);
 /// Compares the best by the objective with an earlier result that was not timed again. Both are known exactly if what
 /// is measured now is the same in each round, as the size of a file is; else both are taken to be as noisy as that.
-void compare_costs(double before, const Objective& objective, const TuningOutcome& outcome, RunComparison& comparison);
+/// Without a cost of the earlier result nothing is known.
+void compare_costs(std::optional<double> before, const Objective& objective, const TuningOutcome& outcome,
+                   RunComparison& comparison);
 
 }  // namespace tune::results

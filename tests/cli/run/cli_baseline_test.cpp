@@ -69,6 +69,20 @@ TEST_F(Baseline, ARateThatIsTheObjectiveIsComparedInTurns) {
   EXPECT_TRUE(has(out, ", rate ")) << out;
 }
 
+TEST_F(Baseline, AnOldWinnerIsTimedByAnObjectiveThatItsFileLacks) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  sandbox_.write_gemm("objective: rate\nmetrics: {rate: {expr: 1/time, maximize: true}}\n", kSlowKernel);
+  const Result result = tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s");
+  EXPECT_TRUE(result.out.starts_with("FAIL: new/old = ")) << result.out;
+  const Result untimed = sandbox_.tune({"gemm.yaml", "--tune", "--baseline", "old.yaml", "--no-finals"});
+  EXPECT_EQ(untimed.code, 5);
+  EXPECT_TRUE(
+      untimed.out.starts_with("UNDECIDED: the objective of the earlier result is not known: no finals were held"
+                              "\n  old: old.yaml, BM="))
+      << untimed.out;
+}
+
 TEST_F(Baseline, AnOldWinnerThatFailsIsSaidToStandWithItsRecordedTime) {
   const std::string flag = (sandbox_.folder() / "fails").string();
   std::string kernel = kSlowKernel;
