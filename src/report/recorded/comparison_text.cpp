@@ -87,16 +87,27 @@ std::string unjudged(const RunComparison& comparison) {
                      unknown == 1 ? "was" : "were", unknown == 1 ? "its" : "their");
 }
 
+/// `the best and 3 specs are`: the regressions.
+std::string regressed_text(const RunComparison& comparison) {
+  const auto best = static_cast<std::size_t>(std::ranges::count_if(comparison.shapes, [](const ComparedShape& shape) {
+    return !shape.best.empty() && is_regression(shape.best.front().change);
+  }));
+  const std::size_t all = regressions(comparison);
+  std::vector<std::string> texts;
+  if (best > 0) texts.push_back(comparison.shapes.size() == 1 ? "the best" : "the best of " + plural(best, "problem"));
+  if (all > best) texts.push_back(plural(all - best, "spec"));
+  return fmt::format("{} {}", fmt::join(texts, " and "), all == 1 ? "is" : "are");
+}
+
 std::string verdict_of(const RunComparison& comparison) {
   if (comparison.shapes.empty())
     return "UNDECIDED: there is nothing to compare, because no problem and spec is in both";
   const std::string slower = fmt::format("slower by more than {:.3g} %", comparison.threshold * 100);
   if (comparison.same_run) return "PASS: both are the same run";
-  const std::size_t count = regressions(comparison);
   const Answer answer = is_slower(comparison);
   const std::string verdict =
       answer == Answer::yes
-          ? fmt::format("FAIL: {}: {} beyond doubt, or failing now", plural(count, "regression"), slower)
+          ? fmt::format("FAIL: {} {} beyond doubt, or failing now", regressed_text(comparison), slower)
       : answer == Answer::open
           ? fmt::format("UNDECIDED: the best may be {}", slower)
           : fmt::format("PASS: no regression: the best is not {}, and nothing else is so beyond doubt or fails now",
