@@ -218,7 +218,6 @@ class Agent : private RunObserver {
     if (finals_) hold_finals(*std::exchange(finals_, std::nullopt));
     if (begun_.empty()) return;
     if (auto trial = executor_->runner().wait(Clock::now() + kBetweenOrders)) finish(std::move(*trial));
-    tell_distrust();
   }
 
   void finish(Trial trial) {
@@ -238,12 +237,7 @@ class Agent : private RunObserver {
 
   void news(const std::string& text) override { report(wire::Said{text}); }
   void warning(const std::string& text) override { report(wire::Said{"warning: " + text}); }
-
-  void tell_distrust() {
-    if (distrusts_ || executor_->distrust().empty()) return;
-    distrusts_ = true;
-    report(wire::Distrust{executor_->distrust()});
-  }
+  void distrusts(const std::string& why) override { report(wire::Distrust{why}); }
 
   void tell_usage() {
     wire::UsageReport usage;
@@ -293,7 +287,6 @@ class Agent : private RunObserver {
   std::map<std::string, std::deque<wire::SpecOrder>> awaiting_;  ///< specs whose artifacts come from others
   std::map<std::string, bool> arrived_;                          ///< artifacts that the finals wait for
   std::optional<wire::FinalsOrder> finals_;
-  bool distrusts_ = false;
   double silence_ = 0;                             ///< seconds after which the driver gives an agent up
   platform::FrameHub::Clock::time_point shown_{};  ///< when the driver was told that this one works
 };

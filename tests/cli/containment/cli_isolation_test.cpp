@@ -145,6 +145,16 @@ TEST_F(Isolation, ADisagreementHoldsForTheRunsThatContinueTheJournal) {
   EXPECT_FALSE(has(tune_auto({"--fresh"}).out, note));
 }
 
+TEST_F(Isolation, AnAgentTellsOfTheDisagreementsOfEachSize) {
+  write("is_twice_as_fast_if_reused", 24);
+  sandbox_.write("sizes.yaml", "- {M: 8, N: 8, K: 8}\n- {M: 16, N: 8, K: 8}\n");
+  const Result result = tune_auto({"--tune", "--shapes", "sizes.yaml", "--no-finals", "--launcher", "{agent}",
+                                   "--agents", "1", "--listen", "127.0.0.1"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  const std::string journal = sandbox_.read("out.jsonl"), record = "\"record\":\"distrust\"";
+  EXPECT_NE(journal.find(record), journal.rfind(record)) << journal;
+}
+
 TEST_F(Isolation, AFailureInAFreshProcessEndsTheSharingToo) {
   sandbox_.write("gemm.cu", "");
   sandbox_.write("gemm.yaml",
