@@ -204,14 +204,14 @@ class Agent : private RunObserver {
         report(wire::ArtifactOrder{key});
     while (std::ranges::any_of(arrived_, [](const auto& one) { return !one.second; })) {
       handle_orders(Clock::now() + kIdle);
-      executor_->service().look_after_processes();
+      executor_->look_after_processes();
     }
   }
 
   void work() {
     if (begun_.empty()) {
       handle_orders(Clock::now() + kIdle);
-      if (executor_) executor_->service().look_after_processes();
+      if (executor_) executor_->look_after_processes();
     } else {
       handle_orders(Clock::now());
     }

@@ -20,6 +20,8 @@ class LocalExecutor : public Executor {
   Artifact artifact(const Spec& spec) override;
   std::optional<Usage> usage() override;
 
+  /// WorkerRunner::look_after_processes.
+  void look_after_processes() { worker_runner().look_after_processes(); }
   MeasureService& service() { return service_; }
 
  private:

@@ -107,10 +107,18 @@ std::optional<Trial> WorkerRunner::wait(Clock::time_point until) {
     }
     const auto event = service_->wait(until);
     if (!event && service_->now() >= until) return std::nullopt;
-    if (!event || service_->handle(*event)) continue;
-    heed(*event);
-    std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(*event); });
+    if (event) handle(*event);
   }
+}
+
+void WorkerRunner::look_after_processes() {
+  while (const auto event = service_->wait(service_->now())) handle(*event);
+}
+
+void WorkerRunner::handle(const platform::ProcessHost::Event& event) {
+  if (service_->handle(event)) return;
+  heed(event);
+  std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(event); });
 }
 
 // A device that still times the calibration spec would keep its turn, although no remaining spec needs the factor.

@@ -33,6 +33,8 @@ class WorkerRunner : public Runner {
   std::optional<Trial> wait(Clock::time_point until) override;
   void set_best(const Trial& best, double seconds, double joules) override;
   Activity activity() const override;
+  /// Handles what has happened to processes while no spec is waited for. Throws Interrupted.
+  void look_after_processes();
 
   /// From now on every spec has a process of its own.
   void stop_sharing();
@@ -64,6 +66,7 @@ class WorkerRunner : public Runner {
     std::int64_t started = -1;                   ///< the ticket that was noted last
   };
 
+  void handle(const platform::ProcessHost::Event& event);
   void pump();
   void add(const Spec& spec, bool asked);
   bool anything_asked() const;
