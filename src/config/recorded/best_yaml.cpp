@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "config/reader/file_reader.h"
 #include "config/yaml/fields.h"
@@ -38,7 +39,12 @@ class BestWriter {
     return node;
   }
 
-  static Node number(double value) { return make_scalar(fmt::format("{:.6g}", value), {}); }
+  /// With six digits, or all of a whole number, as which a double is exact.
+  static Node number(double value) {
+    constexpr double kExact = 1LL << 53;
+    const bool whole = value == std::floor(value) && std::fabs(value) < kExact;
+    return make_scalar(whole ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value), {});
+  }
 
   std::optional<Node> section(std::string_view key) const {
     if (key == "params") return params();
