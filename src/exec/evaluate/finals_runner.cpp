@@ -252,7 +252,7 @@ void FinalsRunner::start(FinalsEntry& entry) {
 bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
   for (FinalsEntry* entry : order) {
     if (rests(*entry) || (!entry->active() && !may_try_again(*entry))) continue;
-    if (round_ > 1 && service_->now() >= end()) {
+    if (round_ > 1 && service_->now() >= end() && !needs_another_round()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
     }
@@ -381,7 +381,8 @@ void FinalsRunner::end_round() {
 bool FinalsRunner::settled() {
   const Choice choice = tournament_->choice();
   if (choice.winner == nullptr) return true;
-  if (round_ < (objective_ ? Judge::kFewest : kMinRounds) || !choice.decided(rules_.accuracy)) return false;
+  const int fewest = tournament_->judge().is_exact() ? 2 : objective_ ? Judge::kFewest : kMinRounds;
+  if (round_ < fewest || !choice.decided(rules_.accuracy)) return false;
   if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
   if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
   if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
@@ -399,6 +400,11 @@ bool FinalsRunner::is_open(const Question& question, const Finalist& winner) con
 bool FinalsRunner::rests(const FinalsEntry& entry) const {
   if (rules_.question && entry.result.entrant.name == rules_.question->baseline) return false;
   return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
+}
+
+// A few rounds more than there is time for tell that costs are known exactly.
+bool FinalsRunner::needs_another_round() const {
+  return objective_ && !rules_.end_is_asked_for && tournament_->judge().may_be_exact();
 }
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.

@@ -71,6 +71,7 @@ class FinalsRunner : public FinalsRun {
   bool is_open(const Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;
   FinalsRules::Clock::time_point end() const;
+  bool needs_another_round() const;
   void leave(std::span<FinalsEntry* const> entries);
   void rest_shared_process();
   Finals result();

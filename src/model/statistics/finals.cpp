@@ -12,6 +12,8 @@ namespace tune {
 namespace {
 
 constexpr double kError = 0.05;
+/// How often values are repeated, over all specs, before noise is ruled out.
+constexpr int kRepeats = 6;
 
 /// Either of a pair may be the one that is misjudged (Bonferroni).
 double level_of(std::size_t specs) {
@@ -26,7 +28,7 @@ std::vector<double> values_of(const std::map<int, double>& rounds) {
 }
 
 /// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows. `steps`: the
-/// values may be whole numbers, so that several that happen to be alike tell nothing.
+/// values may be whole numbers, so that a few that happen to be alike tell nothing.
 bool is_far_behind(std::span<const double> ratios, bool steps) {
   constexpr double kLeast = 1.01, kChance = 2e-5;
   if (ratios.size() < Judge::kFewest || std::ranges::min(ratios) <= kLeast) return false;
@@ -122,7 +124,7 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
   if (has_costs(spec, other)) {
     Judge of_both = *this;
-    of_both.see(std::array{&spec, &other});
+    if (!is_exact()) of_both.see(std::array{&spec, &other});
     return of_both.deciding_interval(spec, other);
   }
   auto interval = ratio_interval(undisturbed(spec), other);
@@ -131,20 +133,26 @@ std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finali
 }
 
 void Judge::see(std::span<const Finalist* const> specs) {
-  is_exact_ = std::ranges::all_of(specs, [](const Finalist* spec) {
-    return std::ranges::all_of(spec->costs,
-                               [&](const auto& cost) { return cost.second == spec->costs.begin()->second; });
-  });
+  repeats_ = 0;
+  for (const Finalist* spec : specs)
+    for (const auto& [round, cost] : spec->costs) {
+      if (cost != spec->costs.begin()->second) return repeats_.reset();
+      *repeats_ += round != spec->costs.begin()->first ? 1 : 0;
+    }
 }
+
+bool Judge::is_exact() const { return repeats_ && *repeats_ >= kRepeats; }
+
+bool Judge::may_be_exact() const { return repeats_ && *repeats_ < kRepeats; }
 
 std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
   const std::vector<double> ratios = deciding_ratios(spec, other);
-  if (is_exact_ && has_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
+  if (is_exact() && has_costs(spec, other) && !ratios.empty()) return Interval{ratios[0], ratios[0]};
   return intervals_.of(ratios);
 }
 
 bool Judge::is_behind(const Finalist& spec, const Finalist& other) const {
-  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), has_costs(spec, other) && !is_exact_);
+  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), has_costs(spec, other));
 }
 
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
@@ -204,8 +212,8 @@ std::vector<const Finalist*> Tournament::competing() const {
 std::vector<Finalist*> Tournament::end_round(int round) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
-  if (round < Judge::kFewest || specs.empty()) return lost;
   judge_.see(specs);
+  if (specs.empty() || (round < Judge::kFewest && !judge_.is_exact())) return lost;
   const Finalist& leader = Judge::leader_of(specs);
   for (Finalist* spec : specs_)
     if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader) &&

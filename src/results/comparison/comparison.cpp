@@ -304,7 +304,13 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
     then.costs[round] = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
-  row.interval = Judge(2).compared_ratio(now, then);
+  Judge judge_of_costs(2);
+  std::vector<const Finalist*> specs;
+  if (outcome.finals.held)
+    for (const Finalist& finalist : outcome.finals.held->finalists)
+      if (finalist.entrant.is_spec()) specs.push_back(&finalist);
+  judge_of_costs.see(specs);
+  row.interval = judge_of_costs.compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);
