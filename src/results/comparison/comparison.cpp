@@ -261,12 +261,11 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   if (comparison.shapes.empty()) refuse(comparison.warnings.front());
   ComparedShape& shape = comparison.shapes.front();
   const auto again = outcome.finals.held ? timed_again(*outcome.finals.held, shape.best.front(), label) : std::nullopt;
+  shape.specs.clear();
   if (again) {
     shape.best = {*again};
-    shape.specs.clear();
   } else {
     if (outcome.finals.held) comparison.why_recorded = why_not_timed(*outcome.finals.held, label);
-    std::erase_if(shape.specs, [](const ComparedSpec& row) { return row.change == Change::only_now; });
     warn_of_statistics(comparison);
   }
   return judged(std::move(comparison));
@@ -287,7 +286,6 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
                    RunComparison& comparison) {
   ComparedShape& shape = comparison.shapes.front();
   ComparedSpec& row = shape.best.front();
-  shape.specs.clear();
   if (comparison.why_recorded.empty())
     comparison.why_recorded = outcome.finals.held ? "what is not built cannot be timed again" : "no finals were held";
   row.ratio = std::nullopt;

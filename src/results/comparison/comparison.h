@@ -24,8 +24,8 @@ RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, con
 /// Throws what `compare` throws, before `now` has any times, and if no problem is in both.
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
 
-/// Compares a run with an earlier result, whose winner it has timed again under this label in its finals if it could.
-/// Then the best ones are compared by the rounds that both have, and the recorded time decides nothing.
+/// Compares the best of a run with that of an earlier result, whose winner it has timed again under this label in its
+/// finals if it could. Then they are compared by the rounds that both have, and the recorded time decides nothing.
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
 
