@@ -24,6 +24,12 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
                             "--objective {1}, or compare the times: --objective time",
                             file.string(), target.objective.name()));
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
+  std::filesystem::path best = file;
+  if (!tuning::names_artifact(file) && tuning::names_artifact(best.replace_extension("yaml")))
+    print_wrapped(
+        fmt::format("note: of {} only the recorded times are compared; --baseline {} times its winner again, in turns "
+                    "with the new one",
+                    file.string(), best.string()));
 }
 
 std::optional<RunComparison> EarlierResult::compare(const Device& device, const results::TuningOutcome& outcome) const {
@@ -36,9 +42,8 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
 }
 
 void print_comparison(const RunComparison& comparison) {
-  constexpr std::size_t kMostSpecs = 20;
   if (comparison.shapes.front().best.front().paired) return;
-  platform::print(report::comparison_text(comparison, kMostSpecs, platform::terminal_columns(STDOUT_FILENO)));
+  platform::print(report::comparison_text(comparison, 0, platform::terminal_columns(STDOUT_FILENO)));
 }
 
 }  // namespace tune::commands

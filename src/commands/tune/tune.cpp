@@ -111,7 +111,13 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
   if (!target.job.baseline) return std::nullopt;
   std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, options.threshold, target, device);
-  if (options.baseline) tuning::require_stored(*options.baseline, store_places(options.store));
+  if (!options.baseline) return earlier;
+  tuning::require_stored(*options.baseline, store_places(options.store));
+  if (!options.finals.hold && tuning::names_artifact(*options.baseline))
+    cli::refuse(
+        fmt::format("--no-finals would compare a new time with the recorded one of {}; without it, finals time both in "
+                    "turns. tune diff compares recorded times",
+                    options.baseline->string()));
   return earlier;
 }
 
