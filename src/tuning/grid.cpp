@@ -88,9 +88,8 @@ void note_missing_default(const Plan& plan, results::Notices& notes) try {
   notes.add("default is not tried: no spec has its values");
 }
 
-/// Why no point of the grid is `default:`, whatever the filters leave; nullopt: one is.
-std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
-  if (filtered && find_default(plan, {})) return std::nullopt;
+/// Precondition: no point of the grid is `default:`.
+std::string why_no_default(const Plan& plan) {
   for (const Setting& setting : plan.default_settings) {
     std::vector<std::string> values;
     bool is_value = false;
@@ -116,12 +115,10 @@ std::optional<std::string> why_no_default(const Plan& plan, bool filtered) {
   return "no valid spec has its values";
 }
 
-void note_default(const GridRules& rules, const Plan& plan, bool filtered, const Grid& grid, results::Notices& notes) {
+void note_default(const GridRules& rules, const Plan& plan, const Grid& grid, results::Notices& notes) {
   if (plan.default_settings.empty() || grid.default_spec || rules.one_configuration) return;
   if (rules.wants_default) note_missing_default(plan, notes);
-  if (plan.default_place.empty()) return;
-  if (const auto reason = why_no_default(plan, filtered))
-    notes.warnings.push_back(fmt::format("{}: default is no spec, and is not tried: {}", plan.default_place, *reason));
+  if (auto fault = default_fault(plan)) notes.warnings.push_back(*std::move(fault));
 }
 
 std::string text_of(const Contradiction& contradiction) {
@@ -190,6 +187,11 @@ void Grid::require_specs(const std::string& file) const {
               fmt::format("{}: no spec is left of {} points\n{}", file, points_text(plan->space), why_empty()));
 }
 
+std::optional<std::string> default_fault(const Plan& plan) {
+  if (plan.default_settings.empty() || plan.default_place.empty() || find_default(plan, {})) return std::nullopt;
+  return fmt::format("{}: default is no spec, and is not tried: {}", plan.default_place, why_no_default(plan));
+}
+
 std::string points_text(const Space& space) {
   return space.product_size() ? fmt::format("{}", *space.product_size()) : "more than 2^63";
 }
@@ -217,7 +219,7 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
                             rules.file, grid->specs.size_text()));
-  note_default(rules, plan, !filters.empty(), *grid, notes);
+  note_default(rules, plan, *grid, notes);
   if (rules.parts > 1 && grid->specs.size() > 0) grid->keep_part(rules.part, rules.parts);
   return grid;
 }

@@ -55,6 +55,8 @@ struct Grid {
 std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::span<const config::Filter> filters,
                                  results::Notices& notes);
 
+/// Why no point of the grid is `default:`, whatever filters leave of it; nullopt: one is, or the file has none.
+std::optional<std::string> default_fault(const Plan& plan);
 /// How many points a grid has.
 std::string points_text(const Space& space);
 
