@@ -67,17 +67,26 @@ double sweep_seconds(const Ranked& row) { return row.timed().measurement()->timi
 /// Whether both were in the finals, so that their times can be compared there.
 bool both_stood(const Ranked& a, const Ranked& b) { return a.finals_result && b.finals_result; }
 
-/// How many times as good the winner is.
-double distance(const Ranked& winner, const Ranked& other, const MeritUnit& unit) {
-  if (unit.title == MeritUnit().title)
-    return both_stood(winner, other) ? other.finals_result->ratio / winner.finals_result->ratio
-                                     : sweep_seconds(other) / sweep_seconds(winner);
-  return unit.maximize ? winner.objective / other.objective : other.objective / winner.objective;
+/// How many times as good the winner is. `drift`: what the finals' times are to those of the sweep.
+double distance(const Ranked& winner, const Ranked& other, const MeritUnit& unit, double drift) {
+  if (unit.title != MeritUnit().title)
+    return unit.maximize ? winner.objective / other.objective : other.objective / winner.objective;
+  if (both_stood(winner, other)) return other.finals_result->ratio / winner.finals_result->ratio;
+  const double seconds = winner.finals_result ? winner.finals_result->time.seconds : sweep_seconds(winner);
+  return sweep_seconds(other) * drift / seconds;
+}
+
+/// The median of those that were timed in both; 1 without finals.
+double drift_of(const Ranking& ranking) {
+  std::vector<double> ratios;
+  for (const Ranked& row : ranking.rows)
+    if (row.finals_result) ratios.push_back(row.finals_result->time.seconds / sweep_seconds(row));
+  return ratios.empty() ? 1 : median(std::move(ratios));
 }
 
 /// The lowest is the best.
-double cost(const Ranked& winner, const Ranked& other, const MeritUnit& unit) {
-  if (unit.title == MeritUnit().title) return distance(winner, other, unit);
+double cost(const Ranked& winner, const Ranked& other, const MeritUnit& unit, double drift) {
+  if (unit.title == MeritUnit().title) return distance(winner, other, unit, drift);
   return unit.maximize ? -other.objective : other.objective;
 }
 
@@ -135,20 +144,20 @@ std::string other_values(const Summary& summary, const MeritUnit& unit) {
                                      {"times as bad", 2, {}},
                                      {"the best would be", 2, {}}};
   const Ranked& winner = summary.ranking.rows.front();
-  const double factor = unit.factor;
+  const double factor = unit.factor, drift = drift_of(summary.ranking);
   for (const std::string& name : summary.varying) {
     const Value* own = winner.trial->spec.find(name);
     if (own == nullptr) continue;
     const auto cost_without = [&](const Ranked& row) {
       const Value* value = row.trial->spec.find(name);
       const bool has_it = value != nullptr && same(*value, *own);
-      return has_it || row.failed_in_finals != nullptr ? std::nan("") : cost(winner, row, unit);
+      return has_it || row.failed_in_finals != nullptr ? std::nan("") : cost(winner, row, unit, drift);
     };
     const Ranked* other = lowest(summary.ranking, cost_without);
     if (other == nullptr) continue;
-    const std::string cells[] = {name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx),
-                                 four_digits(other->objective * factor), four_digits(distance(winner, *other, unit)),
-                                 settings_text(other->trial->spec, summary.varying)};
+    const std::string cells[] = {
+        name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx), four_digits(other->objective * factor),
+        four_digits(distance(winner, *other, unit, drift)), settings_text(other->trial->spec, summary.varying)};
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
   }
   if (columns.front().cells.empty()) return "";
