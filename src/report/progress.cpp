@@ -149,6 +149,7 @@ void Progress::finish(Time now) {
   last.rate.reset();
   last.seconds_left.reset();
   last.best_age.reset();
+  last.best_of_sweep = false;
   last.running.clear();
   const std::string line = plain_line(last);
   out_ << erased() + (style_.terminal ? cut_to(line, static_cast<std::size_t>(style_.columns())) : line) + "\n"
@@ -164,7 +165,8 @@ Snapshot Progress::snapshot(Time now) const {
   snapshot.seconds_left = seconds_left(now);
   snapshot.best = best_;
   snapshot.best_settings = best_settings_;
-  if (best_since_) snapshot.best_age = Seconds(now - *best_since_).count();
+  snapshot.best_of_sweep = finals_.has_value();
+  if (best_since_ && !finals_) snapshot.best_age = Seconds(now - *best_since_).count();
   snapshot.failed = failed_;
   snapshot.running = finals_ ? finals_text(*finals_) : activity_text(activity_);
   return snapshot;

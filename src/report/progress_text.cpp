@@ -43,6 +43,8 @@ std::string age_text(const Snapshot& snapshot) {
   return snapshot.best_age ? fmt::format(", {} ago", clock_text(*snapshot.best_age)) : "";
 }
 
+std::string title_of_best(const Snapshot& snapshot) { return snapshot.best_of_sweep ? "best of the sweep " : "best "; }
+
 std::string failed_text(const Snapshot& snapshot) {
   std::int64_t total = 0;
   std::vector<std::pair<std::string, std::int64_t>> kinds(snapshot.failed.begin(), snapshot.failed.end());
@@ -100,7 +102,8 @@ std::vector<Segment> how_far(const Snapshot& snapshot, std::size_t columns) {
 
 std::vector<Segment> what_was_found(const Snapshot& snapshot, std::size_t columns) {
   std::vector<Segment> parts;
-  if (!snapshot.best.empty()) parts.push_back({"best " + snapshot.best + age_text(snapshot), kBestStyle});
+  if (!snapshot.best.empty())
+    parts.push_back({title_of_best(snapshot) + snapshot.best + age_text(snapshot), kBestStyle});
   if (const std::string failed = failed_text(snapshot); !failed.empty()) parts.push_back({failed, kFailedStyle});
   parts = fitted(std::move(parts), columns);
   if (!snapshot.best.empty()) add_cut(parts, parts.begin() + 1, snapshot.best_settings, columns);
@@ -112,8 +115,8 @@ std::vector<Segment> what_was_found(const Snapshot& snapshot, std::size_t column
 std::string plain_line(const Snapshot& snapshot) {
   const std::string best = snapshot.best.empty()
                                ? ""
-                               : fmt::format("best {}{}{}{}", snapshot.best, snapshot.best_settings.empty() ? "" : " ",
-                                             snapshot.best_settings, age_text(snapshot));
+                               : title_of_best(snapshot) + snapshot.best + (snapshot.best_settings.empty() ? "" : " ") +
+                                     snapshot.best_settings + age_text(snapshot);
   std::vector<std::string> parts = {count_text(snapshot),  rate_text(snapshot), best,
                                     failed_text(snapshot), snapshot.running,    eta_text(snapshot)};
   std::erase(parts, "");

@@ -17,7 +17,8 @@ struct Snapshot {
 
   std::string best;                            ///< figure and spec, such as `0.9844 ms (39)`; empty: there is none yet
   std::string best_settings;                   ///< `BM=128/BN=64`
-  std::optional<double> best_age;              ///< seconds; unset: this run did not find it
+  std::optional<double> best_age;              ///< seconds; unset: this run did not find it, or holds the finals
+  bool best_of_sweep = false;                  ///< which the finals may not confirm
   std::map<std::string, std::int64_t> failed;  ///< how many specs, by kind
 
   std::string running;  ///< what runs now, such as `building 4, measuring 41`

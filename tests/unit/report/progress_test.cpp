@@ -117,8 +117,8 @@ TEST(Progress, ShowsTheFinalsInsteadOfTheSweep) {
   progress.finish(kStart + seconds(40));
   EXPECT_EQ(out.str(),
             "3/3 | 18.0/min | best 1.000 ms (0), 0:09 ago | building 1 | ETA 0:00\n"
-            "3/3 | best 1.000 ms (0), 0:19 ago | finals: loaded 2 of 5 | ETA 0:20\n"
-            "3/3 | best 1.000 ms (0), 0:29 ago | finals: round 2, 4 of 5 contenders left | ETA 0:10\n"
+            "3/3 | best of the sweep 1.000 ms (0) | finals: loaded 2 of 5 | ETA 0:20\n"
+            "3/3 | best of the sweep 1.000 ms (0) | finals: round 2, 4 of 5 contenders left | ETA 0:10\n"
             "3/3 | best 0.9000 ms (2)\n");
 }
 
