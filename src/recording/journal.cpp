@@ -69,10 +69,11 @@ void for_each(const fs::path& path, std::string_view name, Take take) {
 }  // namespace
 
 Journal::Journal(fs::path path) : path_(std::move(path)) {
-  platform::make_folder_of(path_);
+  const std::error_code no_folder = platform::make_folder_of(path_);
   file_ = platform::Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!file_)
-    throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " + std::strerror(errno) +
+    throw Error(ExitCode::environment, "cannot open the journal " + path_.string() + ": " +
+                                           (no_folder ? no_folder.message() : std::strerror(errno)) +
                                            "; choose another place with --output PREFIX");
   lock();
   read();

@@ -176,9 +176,10 @@ std::string read_file(const Descriptor& file, const fs::path& path, std::uintmax
   return text;
 }
 
-void make_folder_of(const fs::path& file) {
-  std::error_code ignored;
-  if (file.has_parent_path()) fs::create_directories(file.parent_path(), ignored);
+std::error_code make_folder_of(const fs::path& file) {
+  std::error_code error;
+  if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
+  return error;
 }
 
 void write_file(const fs::path& path, std::string_view text) {

@@ -37,8 +37,8 @@ std::string read_file(const Descriptor& file, const std::filesystem::path& path,
 /// Whether the path still leads to this open file, and not to another one or to none.
 bool leads_to(const std::filesystem::path& path, const Descriptor& file);
 
-/// Makes the folder of a file that is to be written. Whoever opens the file says what prevented it.
-void make_folder_of(const std::filesystem::path& file);
+/// Makes the folder of a file that is to be written. Returns what prevented it; the file cannot be opened then.
+std::error_code make_folder_of(const std::filesystem::path& file);
 
 /// Writes a file as a whole or not at all: a new file in the same folder, which is made if it is not there, flushed to
 /// disk and renamed. What a writer that was killed left there is removed. Throws Error(environment) with the path and
