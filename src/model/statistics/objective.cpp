@@ -28,8 +28,9 @@ std::string reported(const Plan& plan, const Measurement& measurement, const std
   if (!is_program(plan.backend)) return "";
   std::vector<std::string> names;
   for (const auto& [name, value] : measurement.metrics) names.push_back(name);
-  return did_you_mean(missing, names) + "; the program reports " +
-         (names.empty() ? "no columns" : fmt::format("{}", fmt::join(names, ", ")));
+  const std::string meant = did_you_mean(missing, names);
+  return meant + "; the program reports " + (names.empty() ? "no columns" : fmt::format("{}", fmt::join(names, ", "))) +
+         (meant.empty() ? fmt::format("; let it print a line of JSON such as {{\"{}\": 1.5}}", missing) : "");
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ TEST_F(Output, AnObjectiveThatCannotBeComputedIsSaidWithItsReason) {
   EXPECT_EQ(other.code, 2);
   EXPECT_TRUE(has(other.err,
                   "objective y cannot be computed: no regs was measured, which is in 'time*regs'; the program reports "
-                  "no columns (--keep-going tries the other specs anyway)\n"))
+                  "no columns; let it print a line of JSON such as {\"regs\": 1.5} (--keep-going tries the other specs "
+                  "anyway)\n"))
       << other.err;
 }
 
