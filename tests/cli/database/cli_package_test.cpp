@@ -441,12 +441,12 @@ int main() {
   EXPECT_EQ(shell("{ cmake -S . -B build && cmake --build build; } > log 2>&1 || cat log; build/app"),
             "2: entry 0; \n"
             "4: entry 1; \n"
-            "5: entry -1; these sizes were not tuned, and how the results were launched is not recorded\n"
+            "5: entry -1; these sizes were not tuned; for others, make the package with --yaml FILE\n"
             "code 0");
   EXPECT_TRUE(has(
       shell("sed -i '/ kDeviceNames\\[\\] =/s/\"/\"other /' rows/src/*.cpp && cmake --build build > log && build/app"),
-      "4: entry -1; the device is another model than the one that was tuned, and how the results were "
-      "launched is not recorded\n"));
+      "4: entry -1; the device is another model than the one that was tuned; for others, make the package "
+      "with --yaml FILE\n"));
 }
 
 TEST_F(PackageBuild, NamesAndTextsOfUsersStayNamesAndTexts) {
