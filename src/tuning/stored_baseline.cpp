@@ -99,7 +99,9 @@ exec::Contender stored_contender(const config::RecordedBest& best, const fs::pat
 
 std::string label_of_named(const Plan& plan, const fs::path& named) {
   const std::string name = named.filename().string();
-  return std::ranges::find(plan.baselines, name, &Baseline::label) == plan.baselines.end() ? name : named.string();
+  const bool is_taken = name == plan.yaml.filename().string() ||
+                        std::ranges::find(plan.baselines, name, &Baseline::label) != plan.baselines.end();
+  return is_taken ? named.string() : name;
 }
 
 bool names_artifact(const fs::path& named) {
