@@ -221,11 +221,14 @@ class WinnerVerdict {
     if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
     const std::string best = by_time_ ? "fastest" : "best", than = by_time_ ? "slower" : "worse";
     text += *loss_ == 0 ? ", the " + best : fmt::format(", at most {} {} than the best", percent(*loss_), than);
-    const auto failed = std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) {
+    const auto failed =
+        std::ranges::count_if(summary_->trials, [](const Trial& trial) { return trial.failure() != nullptr; });
+    const auto in_finals = std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) {
       return row.failed_in_finals != nullptr && row.same_as == nullptr;
     });
-    return text + " of " + tried(*summary_) +
-           (failed > 0 ? fmt::format(", {} of which failed in the finals", failed) : "");
+    text += " of " + tried(*summary_);
+    if (failed > 0) text += fmt::format(", {} of which failed", failed);
+    return text + (in_finals > 0 ? fmt::format(", {} of which failed in the finals", in_finals) : "");
   }
 
   std::string compared_text(const Verdict& verdict) const {
@@ -233,11 +236,15 @@ class WinnerVerdict {
     if (!row.ratio && row.change == Change::unknown)
       return "the objective of the earlier result is not known: " + outcome_->comparison->why_recorded;
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
-    const std::string name = row.paired ? "new/old" : "new/recorded";
-    const std::string ratio = !row.interval ? fmt::format("{} = {:.3f}, its noise is not known", name, *row.ratio)
-                              : is_vague_ratio(*row.interval) ? name + " is not known"
-                                                              : fmt::format("{} = {:.3f} ({})", name, *row.ratio,
-                                                                            report::interval_text(*row.interval));
+    const std::string then = row.paired ? "old" : "recorded";
+    std::string ratio = by_time_ ? fmt::format("new/{} = {:.3f}", then, *row.ratio)
+                                 : fmt::format("new is {:.3f} times as bad as {}", *row.ratio, then);
+    if (!row.interval)
+      ratio += ", its noise is not known";
+    else if (is_vague_ratio(*row.interval))
+      ratio = (by_time_ ? "new/" + then : "how good new is beside " + then) + " is not known";
+    else
+      ratio += " (" + report::interval_text(*row.interval) + ")";
     const std::string worse = by_time_ ? "slower" : "worse";
     const Answer answer = is_slower(*outcome_->comparison);
     return fmt::format("{}, allowed {:.4g}{}", ratio, 1 + verdict.threshold,
@@ -365,7 +372,7 @@ class WinnerVerdict {
       return same_command("--fresh") + ", on a quieter machine";
     if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
       return cause().empty() ? "take any of them, or allow more with --accuracy"
-                             : "when the noise is over, " + same_command("--fresh");
+                             : "more rounds do not help; when the noise is over, " + same_command("--fresh");
     return (cause().empty() ? "" : "when the noise is over, ") + longer_finals();
   }
 

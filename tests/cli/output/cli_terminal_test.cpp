@@ -184,7 +184,7 @@ TEST_F(TerminalTest, WithoutATerminalProgressIsALineEveryTenSeconds) {
 TEST_F(TerminalTest, AReaderThatLeavesIsNoProblem) {
   const std::string script = "{ $TUNE bench.yaml --tune -o best; echo code $? >code; } | head -n 1; cat code";
   InTerminal run(sandbox_, "/bin/sh", {"-c", script}, 80);
-  EXPECT_TRUE(has(run.text(), "DECIDED: T=1 (spec 0), 1.000 ms +-0 %, the fastest of 30 specs\r\n"));
+  EXPECT_TRUE(has(run.text(), "DECIDED: T=1 (spec 0), 1.000 ms +-0 %, the fastest of 30 specs, 3 of which failed\r\n"));
   EXPECT_TRUE(has(run.text(), "code 0\r\n"));  // warnings may stand before it
   EXPECT_FALSE(has(run.text(), "tune: error")) << run.text();
   EXPECT_TRUE(has(run.text(), "best 1.000 ms (0)"));

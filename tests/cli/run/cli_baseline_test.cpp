@@ -64,7 +64,7 @@ TEST_F(Baseline, ARateThatIsTheObjectiveIsComparedInTurns) {
   tune({"--output", "old"}, 0);
   sandbox_.write_gemm(rate, kSlowKernel);
   const std::string out = tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s").out;
-  EXPECT_TRUE(out.starts_with("FAIL: new/old = ")) << out;
+  EXPECT_TRUE(out.starts_with("FAIL: new is ")) << out;
   EXPECT_TRUE(has(out, ": worse\n  old: old.yaml, BM=")) << out;
   EXPECT_TRUE(has(out, ", rate ")) << out;
 }
@@ -74,7 +74,7 @@ TEST_F(Baseline, AnOldWinnerIsTimedByAnObjectiveThatItsFileLacks) {
   tune({"--output", "old"}, 0);
   sandbox_.write_gemm("objective: rate\nmetrics: {rate: {expr: 1/time, maximize: true}}\n", kSlowKernel);
   const Result result = tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s");
-  EXPECT_TRUE(result.out.starts_with("FAIL: new/old = ")) << result.out;
+  EXPECT_TRUE(result.out.starts_with("FAIL: new is ")) << result.out;
   EXPECT_TRUE(has(refusal(sandbox_, {"gemm.yaml", "--tune", "--baseline", "old.yaml", "--no-finals"}),
                   "--no-finals would compare a new time with the recorded one of old.yaml; "));
 }

@@ -348,11 +348,13 @@ TEST_F(Commands, AnEarlierResultIsComparedByTheObjective) {
   gate("[2,3]", {"--objective", "bytes", "--output", "old"}, 0);
   const Words compared = {"--objective", "bytes", "--baseline", "old.yaml"};
   const std::string better = gate("[3,4]", compared, 0), worse = gate("[1,2]", compared, 3);
-  EXPECT_TRUE(better.starts_with("PASS: new/old = 0.857 (0.857..0.857), allowed 1.03\n")) << better;
-  EXPECT_TRUE(worse.starts_with("FAIL: new/old = 1.143 (1.143..1.143), allowed 1.03: worse\n")) << worse;
+  EXPECT_TRUE(better.starts_with("PASS: new is 0.857 times as bad as old (0.857..0.857), allowed 1.03\n")) << better;
+  EXPECT_TRUE(worse.starts_with("FAIL: new is 1.143 times as bad as old (1.143..1.143), allowed 1.03: worse\n"))
+      << worse;
   Words alone = compared;
   alone.push_back("--no-finals");
-  EXPECT_TRUE(gate("[1,2]", alone, 5).starts_with("UNDECIDED: new/old = 1.143, its noise is not known, allowed 1.03"));
+  EXPECT_TRUE(gate("[1,2]", alone, 5)
+                  .starts_with("UNDECIDED: new is 1.143 times as bad as old, its noise is not known, allowed 1.03"));
   const std::string one = gate("[2]", compared, 3);
   EXPECT_TRUE(has(one, ": worse\n  old: old.yaml, its winner, by its recorded value, because what is not built "))
       << one;
