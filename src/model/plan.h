@@ -159,8 +159,7 @@ struct Plan {
   Names result_names;
   std::vector<Setting> default_settings;      ///< of `default:`, maybe not all parameters; empty: none
   std::string default_place;                  ///< `gemm.yaml:14`; empty: the command line changed its parameters
-  std::vector<Expression> prune_after_build;  ///< over the space's names and the build's properties
-  std::vector<std::string> prune_reasons;     ///< one per prune_after_build
+  std::vector<Constraint> prune_after_build;  ///< over the space's names and the build's properties
   std::vector<Launch> launches;
   std::vector<CostRule> cost_rules;  ///< the first whose condition holds is meant
   bool cost_is_inferred = false;     ///< from the launches, as the file has no `model:`

@@ -82,4 +82,9 @@ void scale_times(Measurement& measurement, double factor) {
   measurement.scaled *= factor;
 }
 
+const Trial* find_trial(std::span<const Trial> trials, std::int64_t mesh_idx) {
+  const auto found = std::ranges::find(trials, mesh_idx, [](const Trial& trial) { return trial.spec.mesh_idx; });
+  return found == trials.end() ? nullptr : &*found;
+}
+
 }  // namespace tune

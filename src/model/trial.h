@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -142,6 +143,9 @@ struct Trial {
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }
 };
+
+/// The trial of this spec; null: there is none.
+const Trial* find_trial(std::span<const Trial> trials, std::int64_t mesh_idx);
 
 /// What the workers are doing, for the progress line.
 struct Activity {

@@ -53,30 +53,13 @@ std::optional<Finals> complete_finals_of(const recording::Recording& recording, 
   return finals;
 }
 
-/// What the finals say of a spec replaces what the sweep said.
-Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
-  Measurement measurement = *trial.measurement();
-  if (!finals) return measurement;
-  for (const Finalist& finalist : finals->finalists) {
-    if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
-    if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
-    for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
-  }
-  return measurement;
-}
-
 RankedRun ranked(const recording::Recording& recording, const Objective& objective) {
   RankedRun run{trials_of(recording), {}, {}};
   run.finals = complete_finals_of(recording, run.trials);
   if (run.finals) objective.keep_own_costs(*run.finals);
-  std::optional<std::int64_t> today;
-  if (run.finals)
-    for (const Finalist& finalist : run.finals->finalists)
-      if (finalist.entrant.is_default()) today = finalist.entrant.spec.mesh_idx;
-  std::vector<Merit> merits;
-  for (const Trial& trial : run.trials)
-    merits.push_back(trial.measurement() ? objective.merit(trial.spec, decided(trial, run.finals)) : Merit{});
-  run.ranking = rank(run.trials, merits, run.finals ? &*run.finals : nullptr, same_code(run.trials, today));
+  const std::optional<Spec> today = run.finals ? default_of(*run.finals) : std::nullopt;
+  run.ranking = rank(run.trials, merits_of(run.trials, objective, run.finals), run.finals ? &*run.finals : nullptr,
+                     same_code(run.trials, today));
   return run;
 }
 

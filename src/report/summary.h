@@ -45,20 +45,24 @@ inline constexpr const char* kReportedName = "name (reported)";
 /// Whether some of them had a process that had measured others before.
 bool any_shared(std::span<const Trial> trials);
 
+/// What results look like.
+struct Look {
+  std::string label = {};                 ///< sizes and device model, of one of several tunings
+  std::vector<std::string> command = {};  ///< words that run one spec again once `--spec N` follows: tune --yaml F
+  bool tuned = false;                     ///< order of merit and a best block; else all in mesh order
+  std::size_t top = 0;                    ///< rows of specs shown when tuned; 0: all
+  TimeRule time = {};                     ///< by which the sweep's times were chosen
+  std::string all_in = {};                ///< the file that has all rows; empty: there is none
+  int width = 0;                          ///< columns of the terminal; 0: not a terminal
+  bool colors = false;
+};
+
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
-struct Summary {
+struct Summary : Look {
   std::vector<std::string> verdict;  ///< lines that come first, the decision in the first of them
-  std::string label;                 ///< sizes and device model, of one of several tunings
   std::string name;                  ///< of the tuning file
   std::string file;                  ///< kernel or program, as written
-  std::vector<std::string> command;  ///< words that run one spec again once `--spec N` follows: tune --yaml F
-  bool tuned = false;                ///< order of merit and a best block; else all in mesh order
   bool winner = true;                ///< false: all failed in the finals
-  std::size_t top = 0;               ///< rows of specs shown when tuned; 0: all
-  TimeRule time = {};                ///< by which the sweep's times were chosen
-  std::string all_in;                ///< the file that has all rows; empty: there is none
-  int width = 0;                     ///< columns of the terminal; 0: not a terminal
-  bool colors = false;
   std::string specs;                 ///< how many specs could have been tried; empty: that is not known
   std::vector<std::string> varying;  ///< the parameters after whose values specs are called
   std::span<const Trial> trials;

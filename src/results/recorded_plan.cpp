@@ -129,12 +129,6 @@ Trial trial_of(const recording::RecordedTrial& recorded, const Space& space) {
   return trial;
 }
 
-void take_default(TuningOutcome& outcome) {
-  if (!outcome.finals.held) return;
-  for (const Finalist& finalist : outcome.finals.held->finalists)
-    if (finalist.entrant.is_default()) outcome.default_spec = finalist.entrant.spec;
-}
-
 }  // namespace
 
 config::Loaded load_recorded_plan(const recording::Recording& recording, const RecordedPlanRules& rules) {
@@ -157,7 +151,7 @@ RecordedResults recorded_results(const recording::Recording& recording, const st
   }
   shown.outcome.finals.held = recording.finals;
   if (recording.finals) Objective(shown.loaded.plan).keep_own_costs(*shown.outcome.finals.held);
-  take_default(shown.outcome);
+  if (shown.outcome.finals.held) shown.outcome.default_spec = default_of(*shown.outcome.finals.held);
   if (recording.run) {
     const std::vector<std::string>& words = recording.run->begin.command;
     shown.tuned = recording.finals || std::ranges::find(words, "--tune") != words.end();

@@ -20,18 +20,12 @@ namespace fs = std::filesystem;
 Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective,
                  const TuningOutcome& outcome)
     : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), outcome_(&outcome) {
+  static_cast<report::Look&>(summary_) = rules_;
   summary_.name = loaded.plan.name;
   summary_.file = loaded.plan.file_as_written;
-  summary_.command = rules_.command;
-  summary_.tuned = rules_.tuned;
-  summary_.top = rules_.top;
-  summary_.time = rules_.time;
-  summary_.all_in = rules_.csv.string();
   summary_.run = rules_.journal.extension() == ".jsonl"
                      ? (rules_.journal.parent_path() / rules_.journal.stem()).string()
                      : rules_.journal.string();
-  summary_.width = rules_.width;
-  summary_.colors = rules_.colors;
   summary_.specs = outcome.specs;
   summary_.varying = report::varying_parameters(loaded.plan.space);
   summary_.trials = outcome.trials;
@@ -51,7 +45,6 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.columns = columns();
   summary_.notes = outcome.notes.texts;
   summary_.elapsed_seconds = outcome.elapsed_seconds;
-  summary_.label = rules_.label;
   summary_.winner = outcome.finals.no_winner.empty();
   summary_.verdict = outcome.verdict;
   if (!rules_.judged) return;
@@ -67,34 +60,19 @@ ExitCode Results::code() const {
   return verdict_->decision == Decision::undecided ? worse(code, ExitCode::undecided) : code;
 }
 
-// Finals are the better measurement: what they say replaces what the sweep said.
-Measurement Results::decided(const Trial& trial) const {
-  Measurement measurement = *trial.measurement();
-  if (!outcome_->finals.held) return measurement;
-  for (const Finalist& finalist : outcome_->finals.held->finalists) {
-    if (!finalist.entrant.is(trial.spec.mesh_idx) || finalist.failure) continue;
-    if (finished(finalist)) measurement.timing.chosen = median_seconds(finalist);
-    for (const auto& [name, value] : finalist.metrics) measurement.metrics[name] = value;
-  }
-  return measurement;
-}
-
 // Of one that left the finals, the time has the drift since then.
 Measurement Results::shown(const Ranked& row) const {
-  Measurement measurement = decided(row.timed());
+  Measurement measurement = decided(row.timed(), outcome_->finals.held);
   if (row.finals_result) measurement.timing.chosen = row.finals_result->time.seconds;
   return measurement;
 }
 
 Ranking Results::ranking() const {
-  std::vector<Merit> merits;
-  for (const Trial& trial : outcome_->trials)
-    merits.push_back(trial.measurement() ? objective_->merit(trial.spec, decided(trial)) : Merit{});
+  const std::optional<Finals>& finals = outcome_->finals.held;
   SameCode same;
-  const auto& today = outcome_->default_spec;
-  if (rules_.tuned) same = same_code(outcome_->trials, today ? std::optional(today->mesh_idx) : std::nullopt);
-  Ranking ranking =
-      rank(outcome_->trials, merits, outcome_->finals.held ? &*outcome_->finals.held : nullptr, std::move(same));
+  if (rules_.tuned) same = same_code(outcome_->trials, outcome_->default_spec);
+  Ranking ranking = rank(outcome_->trials, merits_of(outcome_->trials, *objective_, finals),
+                         finals ? &*finals : nullptr, std::move(same));
   for (Ranked& row : ranking.rows)
     if (row.finals_result) row.objective = objective_->merit(row.timed().spec, shown(row)).value;
   if (!objectives_.empty()) mark_front(ranking);
@@ -115,7 +93,7 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   std::map<std::int64_t, std::string> reasons;
   for (const Trial& trial : outcome_->trials) {
     if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
-    std::string why = objective_->why_none(trial.spec, decided(trial));
+    std::string why = objective_->why_none(trial.spec, decided(trial, outcome_->finals.held));
     if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
   }
   return reasons;

@@ -17,21 +17,13 @@
 
 namespace tune::results {
 
-/// What the results of a run look like.
-struct ResultsRules {
-  std::vector<std::string> command;  ///< with `--spec N` after it, runs one spec again
-  bool tuned = false;                ///< order of merit and a winner; else all in mesh order
-  std::size_t top = 0;               ///< specs in the table; 0: all
-  TimeRule time = {};                ///< by which the sweep's times were chosen
-  std::string compiler = {};         ///< name and version, for the best YAML, as are the next two
+/// How the results of a run are shown, and what is written beside them.
+struct ResultsRules : report::Look {
+  std::string compiler = {};  ///< name and version, for the best YAML, as are the next two
   std::string vendor_library = {};
   std::string source_hash = {};
-  std::filesystem::path csv = {};  ///< the file that will have all specs; empty: none
-  int width = 0;                   ///< columns of the terminal that shows the results; 0: it is none
-  bool colors = false;
   Demands demands = {};
   bool judged = false;                 ///< the text begins with a verdict
-  std::string label = {};              ///< of one of several tunings: its sizes and model
   std::filesystem::path journal = {};  ///< empty: tune show does not find this run in one
 };
 
@@ -61,7 +53,6 @@ class Results {
   void write_files(const Outputs& outputs, const Device& device) const;
 
  private:
-  Measurement decided(const Trial& trial) const;
   Measurement shown(const Ranked& row) const;
   std::vector<std::pair<std::string, double>> values(const Ranked& row) const;
   Ranking ranking() const;

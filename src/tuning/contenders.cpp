@@ -27,10 +27,6 @@ void cut(Contenders& contenders, std::size_t most) {
   baselines.resize(std::min(baselines.size(), most - specs.size()));
 }
 
-const Trial& trial_of(const Spec& spec, std::span<const Trial> trials) {
-  return *std::ranges::find(trials, spec.mesh_idx, [](const Trial& trial) { return trial.spec.mesh_idx; });
-}
-
 /// How long a turn in the finals takes: its part of what the sweep took for more launches, and at least so long. That
 /// of a command is one run.
 double turn_seconds(const Trial& trial, int launches, double least) {
@@ -45,7 +41,7 @@ double turn_seconds(const Contenders& contenders, std::size_t i, std::span<const
                     const exec::FinalsRules& rules) {
   const std::size_t baselines = contenders.baselines.size();
   const Spec& spec = contenders.specs[i <= baselines ? 0 : i - baselines].entrant.spec;
-  return turn_seconds(trial_of(spec, trials), rules.launches, rules.least_turn);
+  return turn_seconds(*find_trial(trials, spec.mesh_idx), rules.launches, rules.least_turn);
 }
 
 /// By the objective, how good each measured trial may be: by the low end of its time's interval, because what disturbs
@@ -87,7 +83,7 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
                                           const std::optional<Spec>& today) {
   if (!objective.by_time()) return {};
   const std::vector<Merit> merits = possible_merits(trials, objective);
-  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const SameCode same = same_code(trials, today);
   const double margin = finals_margin(plan, objective, trials);
   const auto near = choose_finalists(trials, merits, 1, margin, static_cast<int>(trials.size()), same);
   if (near.empty()) return {};
@@ -111,7 +107,7 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
 std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists) {
   const std::vector<Merit> merits = possible_merits(trials, objective);
-  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const SameCode same = same_code(trials, today);
   std::vector<exec::Contender> contenders;
   const double margin = finals_margin(plan, objective, trials);
   for (const Trial* trial :
@@ -170,7 +166,7 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
     known.insert(finalist.entrant.spec.mesh_idx);
     if (finished(finalist) && (least == 0 || median_seconds(finalist) < least)) least = median_seconds(finalist);
   }
-  const SameCode same = same_code(trials, today ? std::optional(today->mesh_idx) : std::nullopt);
+  const SameCode same = same_code(trials, today);
   const Trial* fastest = nullptr;
   least *= kOverlooked;
   for (const Trial& trial : trials) {
@@ -216,7 +212,7 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
 
 void leave_out_slow(Contenders& contenders, std::span<const Trial> trials) {
   const auto measured = [&](const exec::Contender& contender) -> const Measurement& {
-    return *trial_of(contender.entrant.spec, trials).measurement();
+    return *find_trial(trials, contender.entrant.spec.mesh_idx)->measurement();
   };
   const double most = 2 * measured(contenders.specs.front()).timing.median;
   std::erase_if(contenders.specs, [&](const exec::Contender& contender) {

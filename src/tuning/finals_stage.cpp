@@ -238,9 +238,8 @@ class FinalsStage {
   // Without a note a reader of the table would look for today's configuration in vain.
   void note_default(Tuner& tuner) {
     if (!outcome_->default_spec) return;
-    const auto trial = std::ranges::find(tuner.trials(), outcome_->default_spec->mesh_idx,
-                                         [](const Trial& t) { return t.spec.mesh_idx; });
-    if (trial == tuner.trials().end()) return;
+    const Trial* trial = find_trial(tuner.trials(), outcome_->default_spec->mesh_idx);
+    if (trial == nullptr) return;
     if (const Failure* failure = trial->failure())
       outcome_->notes.add("default failed: " + failure->headline());
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial->outcome))

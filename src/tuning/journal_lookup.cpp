@@ -40,12 +40,13 @@ std::string text_of_dates(const std::set<std::string>& dates) {
   return "by runs from " + minute_of(first) + " to " + minute_of(last);
 }
 
-/// What the journal knows of a spec, if it is also valid for a run with these rules; nullopt if the spec must be tried.
-/// A failure is not valid if failures are to be tried again or if it has lapsed. A time that was stopped early is not
-/// valid if this run stops no spec early. A time from a shared process is not valid if each spec of this run has its
-/// own process. `prune_after_build` is evaluated again.
-std::optional<Trial> recall(const Spec& spec, const recording::Journal& journal, const exec::RequestFactory& requests,
-                            const Objective& objective, const LookupRules& rules) {
+/// The recorded outcome of a spec, if it is valid; nullopt if the spec must be tried. A failure is not valid if
+/// failures are to be tried again or if it has lapsed. A time that was stopped early is not valid if this run stops no
+/// spec early. A time from a shared process is not valid if each spec of this run has its own process.
+/// `prune_after_build` is evaluated again.
+std::optional<Trial> recall_outcome(const Spec& spec, const recording::Journal& journal,
+                                    const exec::RequestFactory& requests, const Objective& objective,
+                                    const LookupRules& rules) {
   const std::string id = requests.trial_id(spec);
   const wire::TrialRecord* record = journal.find(id);
   if (record == nullptr) return std::nullopt;
@@ -120,17 +121,12 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
                         count == 1 && !finals ? "is" : "are", text_of_dates(dates)));
 }
 
-std::optional<Trial> JournalLookup::answer(const Spec& spec) {
-  if (repeating_) return std::nullopt;
-  if (auto trial = recall(spec, *journal_, *requests_, *objective_, rules_)) return trial;
-  auto trial = recall_ends(spec, *journal_, *requests_, rules_);
-  if (trial) journal_->append(wire::TrialRecord{requests_->trial_id(spec), *trial});
+std::optional<Trial> recall(const Spec& spec, recording::Journal& journal, const exec::RequestFactory& requests,
+                            const Objective& objective, const LookupRules& rules) {
+  if (auto trial = recall_outcome(spec, journal, requests, objective, rules)) return trial;
+  auto trial = recall_ends(spec, journal, requests, rules);
+  if (trial) journal.append(wire::TrialRecord{requests.trial_id(spec), *trial});
   return trial;
-}
-
-exec::RecordedOrder JournalLookup::order(std::optional<int> most_out) const {
-  if (!most_out) return {};
-  return {*most_out, [this](const Spec& spec) { return journal_->place_of(requests_->trial_id(spec)); }};
 }
 
 }  // namespace tune::tuning

@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 
-#include "exec/evaluate/replay_runner.h"
 #include "exec/process/deadlines.h"
 #include "exec/request/request_factory.h"
 #include "model/statistics/objective.h"
@@ -40,29 +39,9 @@ void note_other_device(std::span<const Trial> trials, const std::string& id, res
 void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
                    const exec::RequestFactory& requests, results::Notices& notes);
 
-/// Answers specs with what the journal knows.
-class JournalLookup {
- public:
-  /// All arguments passed by reference must outlive this.
-  JournalLookup(recording::Journal& journal, const exec::RequestFactory& requests, const Objective& objective,
-                LookupRules rules)
-      : journal_(&journal), requests_(&requests), objective_(&objective), rules_(rules) {}
-
-  /// What the journal knows of a spec. For a spec during which earlier runs ended, records that failure and returns it.
-  /// nullopt if the spec must be tried.
-  std::optional<Trial> answer(const Spec& spec);
-  /// The order in which a search was told what the journal knows, if it had these TunerRules::most_out; none if it
-  /// did not wait for trials.
-  exec::RecordedOrder order(std::optional<int> most_out) const;
-  /// Whether specs are measured again, whatever the journal says of them.
-  void set_repeating(bool repeating) { repeating_ = repeating; }
-
- private:
-  recording::Journal* journal_;
-  const exec::RequestFactory* requests_;
-  const Objective* objective_;
-  LookupRules rules_;
-  bool repeating_ = false;
-};
+/// What the journal knows of a spec, if it is also valid for a run with these rules. For a spec during which earlier
+/// runs ended, records that failure and returns it. nullopt if the spec must be tried.
+std::optional<Trial> recall(const Spec& spec, recording::Journal& journal, const exec::RequestFactory& requests,
+                            const Objective& objective, const LookupRules& rules);
 
 }  // namespace tune::tuning

@@ -6,12 +6,26 @@
 
 namespace tune::tuning {
 
-Measuring::Measuring(JournalLookup& known, std::optional<int> most_out,
+namespace {
+
+/// The order in which a search was told what the journal knows; none if it did not wait for trials.
+exec::RecordedOrder recorded_order(const recording::Journal& journal, const exec::RequestFactory& requests,
+                                   std::optional<int> most_out) {
+  if (!most_out) return {};
+  return {*most_out, [&](const Spec& spec) { return journal.place_of(requests.trial_id(spec)); }};
+}
+
+}  // namespace
+
+Measuring::Measuring(recording::Journal& journal, const exec::RequestFactory& requests, const Objective& objective,
+                     const LookupRules& rules, std::optional<int> most_out,
                      std::function<std::unique_ptr<exec::Executor>()> make)
-    : known_(&known),
-      make_(std::move(make)),
-      runner_([this](const Spec& spec) { return known_->answer(spec); },
-              [this]() -> exec::Runner& { return executor().runner(); }, known.order(most_out)) {}
+    : make_(std::move(make)),
+      runner_(
+          [&, rules, this](const Spec& spec) {
+            return repeating_ ? std::nullopt : recall(spec, journal, requests, objective, rules);
+          },
+          [this]() -> exec::Runner& { return executor().runner(); }, recorded_order(journal, requests, most_out)) {}
 
 exec::Executor& Measuring::executor() {
   if (!executor_) executor_ = make_();
@@ -22,12 +36,12 @@ exec::Executor& Measuring::executor() {
 void remeasure_distrusted(Tuner& tuner, Measuring& measuring, results::Notices& notes) {
   const std::string distrust = measuring.started() != nullptr ? measuring.started()->distrust() : "";
   if (distrust.empty()) return;
-  measuring.known().set_repeating(true);
+  measuring.set_repeating(true);
   const std::int64_t count = tuner.repeat([](const Trial& trial) {
     const Measurement* measurement = trial.measurement();
     return measurement != nullptr && (measurement->shared || measurement->timing.stopped_early);
   });
-  measuring.known().set_repeating(false);
+  measuring.set_repeating(false);
   notes.add(
       fmt::format("{}; from then on every spec had a process of its own, and the specs before were measured again: {}",
                   distrust, count));
@@ -36,16 +50,13 @@ void remeasure_distrusted(Tuner& tuner, Measuring& measuring, results::Notices& 
 // Another spec may be the best then.
 void confirm_best(Tuner& tuner, Measuring& measuring, const Objective& objective) {
   for (std::vector<Trial>& trials = tuner.trials();;) {
-    std::vector<Merit> merits;
-    for (const Trial& trial : trials)
-      merits.push_back(trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{});
-    const Ranking ranking = rank(trials, merits, nullptr);
+    const Ranking ranking = rank(trials, merits_of(trials, objective), nullptr);
     if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
-    measuring.known().set_repeating(true);
+    measuring.set_repeating(true);
     measuring.executor().stop_sharing();
     trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
         tuner.try_one(ranking.rows.front().trial->spec);
-    measuring.known().set_repeating(false);
+    measuring.set_repeating(false);
   }
 }
 

@@ -14,19 +14,22 @@ namespace tune::tuning {
 /// first such spec.
 class Measuring {
  public:
-  /// `known` must outlive this; `most_out` as of TunerRules. `make` is asked once.
-  Measuring(JournalLookup& known, std::optional<int> most_out, std::function<std::unique_ptr<exec::Executor>()> make);
+  /// What is passed by reference must outlive this. `most_out` as of TunerRules; `make` is asked once.
+  Measuring(recording::Journal& journal, const exec::RequestFactory& requests, const Objective& objective,
+            const LookupRules& rules, std::optional<int> most_out,
+            std::function<std::unique_ptr<exec::Executor>()> make);
   Measuring(const Measuring&) = delete;
   Measuring& operator=(const Measuring&) = delete;
 
   exec::Runner& runner() { return runner_; }
-  JournalLookup& known() { return *known_; }
+  /// Whether specs are measured again, whatever the journal says of them.
+  void set_repeating(bool repeating) { repeating_ = repeating; }
   exec::Executor& executor();
   /// Null before executor() was called.
   exec::Executor* started() const { return executor_.get(); }
 
  private:
-  JournalLookup* known_;
+  bool repeating_ = false;
   std::function<std::unique_ptr<exec::Executor>()> make_;
   std::unique_ptr<exec::Executor> executor_;
   exec::ReplayRunner runner_;

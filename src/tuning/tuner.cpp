@@ -22,17 +22,15 @@ std::string figure_text(const Objective& objective, double value) {
   return objective.by_time() ? "" : report::whole_or_four_digits(value) + " " + objective.name();
 }
 
-Tuner::Tuner(const Objective& objective, const exec::RequestFactory* requests, exec::Runner& runner,
-             recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
-             exec::RunObserver& observer)
+Tuner::Tuner(const Objective& objective, exec::Runner& runner, report::Progress& progress, TunerRules rules, Now now,
+             exec::RunObserver& observer, std::optional<Record> record)
     : objective_(&objective),
-      requests_(requests),
       runner_(&runner),
-      journal_(journal),
       progress_(&progress),
-      rules_(rules),
+      rules_(std::move(rules)),
       now_(std::move(now)),
-      observer_(&observer) {}
+      observer_(&observer),
+      record_(record) {}
 
 void Tuner::sweep(search::Strategy& strategy) {
   started_ = now_();
@@ -116,13 +114,13 @@ Trial Tuner::try_one(const Spec& spec) {
 Trial Tuner::wait() {
   for (;;) {
     auto trial = runner_->wait(now_() + kTick);
-    if (journal_ != nullptr) journal_->flush(false);
+    if (record_) record_->journal.flush(false);
     if (!trial) {
       progress_->set_activity(runner_->activity(), now_());
       continue;
     }
-    if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && requests_ != nullptr)
-      measurement->build.code = requests_->code_of(trial->spec, measurement->build.artifact_hash);
+    if (auto* measurement = std::get_if<Measurement>(&trial->outcome); measurement != nullptr && record_)
+      measurement->build.code = record_->requests.code_of(trial->spec, measurement->build.artifact_hash);
     refuse_other_time(*trial);
     if (auto* measurement = std::get_if<Measurement>(&trial->outcome)) choose_time(measurement->timing, rules_.time);
     return std::move(*trial);
@@ -147,15 +145,15 @@ void Tuner::refuse_other_time(Trial& trial) {
 }
 
 void Tuner::record(const Trial& trial) {
-  if (trial.recorded || journal_ == nullptr) return;
-  wire::TrialRecord entry{requests_->trial_id(trial.spec), trial,
+  if (trial.recorded || !record_) return;
+  wire::TrialRecord entry{record_->requests.trial_id(trial.spec), trial,
                           std::chrono::duration<double>(now_() - started_).count()};
   if (auto* failure = std::get_if<Failure>(&entry.trial.outcome)) {
     platform::BoundedLog log(kRecordedLog);
     log.add(failure->log);
     failure->log = log.text();
   }
-  journal_->append(entry);
+  record_->journal.append(entry);
 }
 
 // Whether it is the best so far.

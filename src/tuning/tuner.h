@@ -36,10 +36,15 @@ class Tuner {
  public:
   using Now = std::function<report::Progress::Time()>;
 
-  /// Without a journal nothing is recorded, and `requests` is not needed: a run that only replays another.
-  Tuner(const Objective& objective, const exec::RequestFactory* requests, exec::Runner& runner,
-        recording::Journal* journal, report::Progress& progress, TunerRules rules, Now now,
-        exec::RunObserver& observer = exec::no_observer());
+  /// Where trials are recorded, and under which identities.
+  struct Record {
+    const exec::RequestFactory& requests;
+    recording::Journal& journal;
+  };
+
+  /// Without a record nothing is recorded: a run that only replays another.
+  Tuner(const Objective& objective, exec::Runner& runner, report::Progress& progress, TunerRules rules, Now now,
+        exec::RunObserver& observer = exec::no_observer(), std::optional<Record> record = {});
 
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment), and Error(bad_input) if the first spec's
   /// program does not report an objective.
@@ -70,13 +75,12 @@ class Tuner {
   bool fails_alike(const Trial& trial);
 
   const Objective* objective_;
-  const exec::RequestFactory* requests_;
   exec::Runner* runner_;
-  recording::Journal* journal_;
   report::Progress* progress_;
   TunerRules rules_;
   Now now_;
   exec::RunObserver* observer_;
+  std::optional<Record> record_;
   /// The first spec of a program that was timed, and how.
   struct FirstTime {
     std::int64_t mesh_idx;

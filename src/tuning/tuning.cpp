@@ -133,7 +133,7 @@ results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, 
 
   // Say what was found, however it ended.
   add_outcome(end, tuner, std::chrono::duration<double>(tuner.now() - parts.began).count(), outcome);
-  if (outcome.ended_early) rules.csv.clear();  // the files of an earlier, complete run stay as they are
+  if (outcome.ended_early) rules.all_in.clear();  // the files of an earlier, complete run stay as they are
   steps.note(rules);
   results::Results results(std::move(rules), parts.loaded, parts.objective, outcome);
   if (results.summary().tuned && results.any()) {

@@ -42,16 +42,6 @@ Measurement scaled(Measurement measurement, double factor, const std::string& ob
   return measurement;
 }
 
-Merit merit_of(const Trial& trial, const Objective& objective) {
-  return trial.measurement() ? objective.merit(trial.spec, *trial.measurement()) : Merit{};
-}
-
-std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective) {
-  std::vector<Merit> merits;
-  for (const Trial& trial : trials) merits.push_back(merit_of(trial, objective));
-  return merits;
-}
-
 /// A tuning on a recording as if its times were measured anew: every answer is the recorded one times a random factor,
 /// and the winner is decided by finals of such times, as real ones are. The factors are log-normal and independent of
 /// each other: a drift that several times share is not simulated.

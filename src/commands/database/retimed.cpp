@@ -57,9 +57,8 @@ std::string text_of(const std::vector<Retimed>& rows, bool timed) {
 }
 
 ExitCode judge(const Tuned& tuned, const Spec& spec, const std::string& artifact_then, Retimed& row) {
-  const auto trial =
-      std::ranges::find(tuned.outcome.trials, spec.mesh_idx, [](const Trial& each) { return each.spec.mesh_idx; });
-  const bool was_tried = trial != tuned.outcome.trials.end();
+  const Trial* trial = find_trial(tuned.outcome.trials, spec.mesh_idx);
+  const bool was_tried = trial != nullptr;
   const auto& comparison = tuned.outcome.comparison;
   if (comparison) {
     const ComparedSpec& best = comparison->shapes.front().best.front();

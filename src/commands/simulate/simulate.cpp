@@ -160,8 +160,8 @@ void take_finals(Finals finals, const Space& space, const Objective& objective, 
     if (!finalist.entrant.is_spec()) continue;
     const auto point = space.point(Spec{-1, finalist.entrant.spec.params});
     const auto idx = point ? space.spec(*point).mesh_idx : -1;
-    const auto trial = std::ranges::find(trials, idx, [](const Trial& t) { return t.spec.mesh_idx; });
-    if (trial == trials.end()) {
+    const Trial* trial = find_trial(trials, idx);
+    if (trial == nullptr) {
       outcome.notes.add(
           "the recorded finals are ignored: one of their contenders is not among the specs of this simulation");
       return;
@@ -240,8 +240,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   const std::unique_ptr<search::Strategy> strategy =
       strategy_of(options, search, specs, plan, objective, model, replay, outcome);
   report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
-  tuning::Tuner tuner(objective, nullptr, runner, nullptr, progress, tuner_rules(options, search, enough),
-                      [&] { return replay.now(); });
+  tuning::Tuner tuner(objective, runner, progress, tuner_rules(options, search, enough), [&] { return replay.now(); });
 
   // What is written.
   const results::Outputs outputs = audit != nullptr ? without_journal({}) : outputs_of(options);

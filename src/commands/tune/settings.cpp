@@ -99,7 +99,7 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   rules.command = reproducing_command(options, job);
   rules.tuned = options.tune;
   rules.time = options.tuner.time;
-  rules.csv = csv;
+  rules.all_in = csv.string();
   rules.demands = options.demands;
   rules.judged = options.tune;
   return rules;

@@ -250,7 +250,6 @@ Tuned tune(const TuneOptions& options, Target& target) {
   std::unique_ptr<recording::Journal> own_journal;
   recording::Journal& journal = begin_journal(options, target, requests, fresh, own_journal, outcome.notes);
   const tuning::LookupRules lookup = trusted_lookup(options, job, journal, outcome.notes);
-  tuning::JournalLookup known(journal, requests, target.objective, lookup);
 
   // Who is told of what happens.
   report::Progress progress(std::cerr, progress_style(options, job, target.plan()), count, now(),
@@ -260,10 +259,11 @@ Tuned tune(const TuneOptions& options, Target& target) {
   JobObserver observer(journal, requests, progress, exporter, estimate);
 
   // Who answers: the journal, and for what it does not know this machine or agents, which start nothing before that.
-  tuning::Measuring measuring(known, rules.most_out, [&] {
+  tuning::Measuring measuring(journal, requests, target.objective, lookup, rules.most_out, [&] {
     return executor_for(options, target, requests, devices, lookup.share_processes, observer);
   });
-  tuning::Tuner tuner(target.objective, &requests, measuring.runner(), &journal, progress, rules, now, observer);
+  tuning::Tuner tuner(target.objective, measuring.runner(), progress, rules, now, observer,
+                      tuning::Tuner::Record{requests, journal});
 
   // How it is decided, and what is said and kept then.
   tuning::TuningSteps steps;

@@ -274,8 +274,7 @@ void Interpreter::read_pruning() {
     const std::optional<Expression> expression = scope_.read_for_all(*entry.condition, "prune_after_build");
     if (!expression || scope_.only_elsewhere(*expression)) continue;
     check_comparison(*entry.condition, *expression, "prune_after_build");
-    plan_.prune_after_build.push_back(*expression);
-    plan_.prune_reasons.push_back(entry.reason);
+    plan_.prune_after_build.push_back({*expression, entry.reason});
   }
 }
 

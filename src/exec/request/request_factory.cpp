@@ -241,13 +241,13 @@ std::optional<std::string> RequestFactory::pruned_after_build(const Spec& spec, 
       slots[static_cast<std::size_t>(*slot)] = value;
       told[static_cast<std::size_t>(*slot)] = true;
     }
-  for (std::size_t i = 0; i < plan_->prune_after_build.size(); ++i) {
-    const auto used = plan_->prune_after_build[i].used_slots();
+  for (const Constraint& rule : plan_->prune_after_build) {
+    const auto used = rule.expression.used_slots();
     if (!std::ranges::all_of(used, [&](int slot) { return told[static_cast<std::size_t>(slot)]; })) continue;
     EvalFailure failure;
-    if (plan_->prune_after_build[i].holds(slots, failure)) continue;
-    if (!failure) return plan_->prune_reasons[i];
-    return "cannot evaluate: " + plan_->prune_after_build[i].explain(failure, slots);
+    if (rule.expression.holds(slots, failure)) continue;
+    if (!failure) return rule.reason;
+    return "cannot evaluate: " + rule.expression.explain(failure, slots);
   }
   return std::nullopt;
 }

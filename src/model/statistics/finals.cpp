@@ -74,6 +74,21 @@ const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx) {
   return found == finals.finalists.end() ? nullptr : &*found;
 }
 
+std::optional<Spec> default_of(const Finals& finals) {
+  for (const Finalist& finalist : finals.finalists)
+    if (finalist.entrant.is_default()) return finalist.entrant.spec;
+  return std::nullopt;
+}
+
+Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
+  Measurement measurement = *trial.measurement();
+  const Finalist* finalist = finals ? find_spec(*finals, trial.spec.mesh_idx) : nullptr;
+  if (finalist == nullptr || finalist->failure) return measurement;
+  if (finished(*finalist)) measurement.timing.chosen = median_seconds(*finalist);
+  for (const auto& [name, value] : finalist->metrics) measurement.metrics[name] = value;
+  return measurement;
+}
+
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
          std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });

@@ -56,6 +56,10 @@ struct Finals {
 
 /// The spec of this mesh_idx; null: it took no part, or there were none.
 const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx);
+/// The default, if it took part.
+std::optional<Spec> default_of(const Finals& finals);
+/// What was measured of a spec: what the finals say of it replaces what the sweep said. Precondition: it was measured.
+Measurement decided(const Trial& trial, const std::optional<Finals>& finals);
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
 /// Precondition: finished.

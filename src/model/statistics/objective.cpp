@@ -35,6 +35,14 @@ std::string reported(const Plan& plan, const Measurement& measurement, const std
 
 }  // namespace
 
+std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective,
+                             const std::optional<Finals>& finals) {
+  std::vector<Merit> merits;
+  for (const Trial& trial : trials)
+    merits.push_back(trial.measurement() ? objective.merit(trial.spec, decided(trial, finals)) : Merit{});
+  return merits;
+}
+
 double flops_of(const Problem& problem) {
   if (const auto* gemm = std::get_if<Gemm>(&problem)) return gemm->flops();
   if (const auto* custom = std::get_if<Custom>(&problem)) return custom->flops;

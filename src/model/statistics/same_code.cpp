@@ -42,15 +42,15 @@ bool is_idle(std::span<const Trial> trials, const std::string& parameter) {
 
 }  // namespace
 
-SameCode same_code(std::span<const Trial> trials, std::optional<std::int64_t> default_idx) {
+SameCode same_code(std::span<const Trial> trials, const std::optional<Spec>& default_spec) {
   std::map<std::string, std::vector<const Trial*>> groups;
   for (const Trial& trial : trials)
     if (!code_of(trial).empty()) groups[code_of(trial)].push_back(&trial);
   SameCode same;
   for (const auto& [code, group] : groups) {
     const Trial* first = *std::ranges::min_element(group, {}, [&](const Trial* trial) {
-      return std::tuple(trial->measurement()->timing.stopped_early, trial->spec.mesh_idx != default_idx,
-                        trial->spec.mesh_idx);
+      return std::tuple(trial->measurement()->timing.stopped_early,
+                        !(default_spec && default_spec->mesh_idx == trial->spec.mesh_idx), trial->spec.mesh_idx);
     });
     for (const Trial* trial : group)
       if (trial != first) same.emplace(trial->spec.mesh_idx, first->spec.mesh_idx);

@@ -11,10 +11,10 @@
 namespace tune {
 
 /// Maps the mesh_idx of a measured spec to that of the spec that represents all specs with the same artifact, launch
-/// and workspace (BuildInfo::code). The representative is not listed itself; it is `default_idx` if that is one of
-/// them, else the lowest that was timed in full.
+/// and workspace (BuildInfo::code). The representative is not listed itself; it is the default if that is one of them,
+/// else the lowest that was timed in full.
 using SameCode = std::map<std::int64_t, std::int64_t>;
-SameCode same_code(std::span<const Trial> trials, std::optional<std::int64_t> default_idx);
+SameCode same_code(std::span<const Trial> trials, const std::optional<Spec>& default_spec);
 
 /// Parameters that do not change the code: specs that differ only in such a parameter have the same code. Parameters
 /// with a single value, and those for which no two specs differ in them alone, are not included.

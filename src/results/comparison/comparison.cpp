@@ -293,7 +293,7 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
   row.paired = true;
   if (!before) return judge(comparison);
   const std::int64_t winner = row.entrant.spec.mesh_idx;
-  const auto trial = std::ranges::find(outcome.trials, winner, [](const Trial& each) { return each.spec.mesh_idx; });
+  const Trial* trial = find_trial(outcome.trials, winner);
   const Finalist* found = outcome.finals.held ? find_spec(*outcome.finals.held, winner) : nullptr;
   Finalist now = found != nullptr ? *found : Finalist(), then;
   if (now.costs.empty()) now.costs[0] = objective.merit(trial->spec, *trial->measurement()).cost();

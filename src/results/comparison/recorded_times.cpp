@@ -78,10 +78,7 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
                      : objective == nullptr || objective->by_time() ? Merit{measurement->timing.median}
                                                                     : objective->merit(trial.spec, *measurement));
   }
-  std::optional<std::int64_t> today;
-  if (finals)
-    for (const Finalist& finalist : finals->finalists)
-      if (finalist.entrant.is_default()) today = finalist.entrant.spec.mesh_idx;
+  const std::optional<Spec> today = finals ? default_of(*finals) : std::nullopt;
   return rank(trials, merits, finals ? &*finals : nullptr, same_code(trials, today));
 }
 

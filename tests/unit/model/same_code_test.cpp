@@ -21,8 +21,8 @@ TEST(SameCode, IsStoodForByTheLowestIndex) {
 
 TEST(SameCode, IsStoodForByTheDefaultIfItIsAmongThem) {
   const std::vector<Trial> trials = {built(3, 1, 1, "a"), built(7, 2, 1, "a"), built(1, 3, 1, "b")};
-  EXPECT_EQ(same_code(trials, 7), (SameCode{{3, 7}}));
-  EXPECT_EQ(same_code(trials, 1), (SameCode{{7, 3}}));
+  EXPECT_EQ(same_code(trials, Spec{7, {}}), (SameCode{{3, 7}}));
+  EXPECT_EQ(same_code(trials, Spec{1, {}}), (SameCode{{7, 3}}));
 }
 
 TEST(SameCode, IsStoodForByOneThatWasTimedInFull) {

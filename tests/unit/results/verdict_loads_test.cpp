@@ -128,7 +128,7 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   report::Progress progress(screen, {}, kSpecs, {});
   tuning::TunerRules rules;
   rules.cut_slow = true;
-  tuning::Tuner tuner(objective, nullptr, runner, nullptr, progress, rules, [] { return report::Progress::Time(); });
+  tuning::Tuner tuner(objective, runner, progress, rules, [] { return report::Progress::Time(); });
   std::deque<Spec> specs;
   for (std::size_t i = 0; i < kSpecs; ++i) specs.push_back({static_cast<std::int64_t>(i), {}});
   search::Listed strategy(std::move(specs));

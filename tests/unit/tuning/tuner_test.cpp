@@ -50,7 +50,7 @@ std::size_t most_out(tuning::TunerRules rules) {
   std::ostringstream screen;
   report::Progress progress(screen, {}, 20, Clock::now());
   Counting strategy;
-  tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [] { return Clock::now(); }).sweep(strategy);
+  tuning::Tuner(objective, runner, progress, rules, [] { return Clock::now(); }).sweep(strategy);
   EXPECT_EQ(strategy.told(), 20);
   return runner.most_out();
 }
@@ -83,7 +83,7 @@ TEST(Tuner, AsksAStrategyAgainOnceItHasBeenToldMore) {
   std::ostringstream screen;
   report::Progress progress(screen, {}, 20, Clock::now());
   InTwoSteps strategy;
-  tuning::Tuner(objective, nullptr, runner, nullptr, progress, {}, [] { return Clock::now(); }).sweep(strategy);
+  tuning::Tuner(objective, runner, progress, {}, [] { return Clock::now(); }).sweep(strategy);
   EXPECT_EQ(strategy.told(), 20);
 }
 
@@ -113,7 +113,7 @@ std::int64_t tried_in(double time_budget, int most_out) {
   tuning::TunerRules rules;
   rules.time_budget = time_budget;
   rules.most_out = most_out;
-  tuning::Tuner(objective, nullptr, runner, nullptr, progress, rules, [&now] { return now; }).sweep(strategy);
+  tuning::Tuner(objective, runner, progress, rules, [&now] { return now; }).sweep(strategy);
   return strategy.told();
 }
 
@@ -130,7 +130,7 @@ class Repeated : public testing::Test, public exec::RunObserver {
   void SetUp() override {
     rules_.time_budget = 10;
     tuner_ = std::make_unique<tuning::Tuner>(
-        objective_, nullptr, runner_, nullptr, progress_, rules_, [this] { return now_; }, *this);
+        objective_, runner_, progress_, rules_, [this] { return now_; }, *this);
     Counting strategy;
     tuner_->sweep(strategy);
     heard_ = 0;

@@ -62,7 +62,7 @@ class TuningTest : public testing::Test {
 
   results::Results sweep() {
     recording::Journal journal(folder_.path() / "journal.jsonl");
-    tuning::Tuner tuner(objective_, nullptr, runner_, nullptr, progress_, {}, [this] { return clock_; });
+    tuning::Tuner tuner(objective_, runner_, progress_, {}, [this] { return clock_; });
     tuning::Exporter exporter(outputs_, loaded_.plan, objective_, device_, {});
     return tuning::run_tuning(
         {loaded_, objective_, device_, outputs_, strategy_, tuner, progress_, exporter, &journal, Time(), true},
