@@ -116,7 +116,7 @@ class TuningAudit {
   /// The journal, if it can be replayed without the tuning file, which may define another objective than the time.
   std::optional<fs::path> tune_once(const Job& job, AuditRun& audited) {
     Target target(*options_, workers_, job);
-    const Tuned tuned = tune_one_of_several(*options_, target);
+    const Tuned tuned = tune_one_of_several(target);
     const fs::path& journal = target.outputs.journal;
     if (tuned.rows.empty()) {
       platform::print_to_stderr("audit: this run found no valid spec; its journal tells why: " + journal.string());
@@ -135,7 +135,7 @@ class TuningAudit {
     job.retry_failed = false;
     job.anew = false;
     Target target(*options_, workers_, std::move(job));
-    const Tuned tuned = tune_one_of_several(*options_, target);
+    const Tuned tuned = tune_one_of_several(target);
     return !tuned.started_workers && !tuned.rows.empty() &&
            identity(tuned.rows.front().trial->spec) == identity(winner);
   }
@@ -157,7 +157,7 @@ class TuningAudit {
       Job job = unbounded("-exhaustive", shape);
       job.search.strategy = search::parse_strategy("exhaustive");
       Target target(*options_, workers_, std::move(job));
-      const Tuned tuned = tune_one_of_several(*options_, target);
+      const Tuned tuned = tune_one_of_several(target);
       if (!tuned.rows.empty()) specs.emplace(identity(tuned.rows.front().trial->spec), tuned.rows.front().trial->spec);
     }
     std::vector<Spec> list;
@@ -183,7 +183,7 @@ class TuningAudit {
     Job job = unbounded("-joint", shape);
     job.only = specs;
     Target target(*options_, workers_, std::move(job));
-    const Tuned tuned = tune_one_of_several(*options_, target);
+    const Tuned tuned = tune_one_of_several(target);
     std::map<std::string, double> costs;
     for (const Ranked& row : tuned.rows)
       costs[identity(row.trial->spec)] = cost_of(row, tuned.rows.front(), target.objective);

@@ -283,7 +283,7 @@ class Retiming {
       }
     }
     results::TuningOutcome ignored;
-    const auto grid = target.grid(options_->tuning, ignored);
+    const auto grid = target.grid(ignored);
     if (grid && grid->default_spec) others.push_back(*grid->default_spec);
     return others;
   }
@@ -293,7 +293,7 @@ class Retiming {
     only = {spec};
     for (const Spec& other : others_of(found, target))
       if (std::ranges::find(only, other.mesh_idx, &Spec::mesh_idx) == only.end()) only.push_back(other);
-    const Tuned tuned = tune_one_of_several(options_->tuning, target);
+    const Tuned tuned = tune_one_of_several(target);
     const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
     for (const std::string& note : tuned.outcome.notes.texts)

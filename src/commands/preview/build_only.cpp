@@ -47,37 +47,36 @@ const Spec* spec_of_reference(const Plan& plan, std::span<const report::BuildRow
   return builds_reference(plan) && row != rows.end() ? &row->spec : nullptr;
 }
 
-void print(const TuneOptions& options, const Target& target, const results::TuningOutcome& outcome,
-           std::span<const report::BuildRow> rows) {
+void print(const Target& target, const results::TuningOutcome& outcome, std::span<const report::BuildRow> rows) {
   const std::vector<Trial> lost = lost_in(rows);
-  const report::Logs logs = results::write_logs(log_rules(options, target.outputs), lost);
-  const report::ListLook look = list_look(options, target.plan());
+  const report::Logs logs = results::write_logs(log_rules(target.options, target.outputs), lost);
+  const report::ListLook look = list_look(target.options, target.plan());
   report::TextPage page(look.width, look.colors);
-  if (const auto columns = report::build_columns(rows, look); !options.terminal.quiet && !columns.empty()) {
+  if (const auto columns = report::build_columns(rows, look); !target.options.terminal.quiet && !columns.empty()) {
     for (const std::string& line : report::grid_lines(columns)) page.row(line);
     page.prose(report::constants_text(rows.front().spec, look));
   }
-  if (!options.terminal.quiet) page.losses(report::pruned_text(outcome.pruned));
-  page.losses(report::losses_text(lost, reproducing_command(options, target.job), logs));
+  if (!target.options.terminal.quiet) page.losses(report::pruned_text(outcome.pruned));
+  page.losses(report::losses_text(lost, reproducing_command(target.options, target.job), logs));
   std::vector<std::int64_t> specs;
   for (const report::BuildRow& row : rows) specs.push_back(row.spec.mesh_idx);
-  if (!options.measure.keep.empty()) page.prose(kept_text(options.measure.keep, specs));
+  if (!target.options.measure.keep.empty()) page.prose(kept_text(target.options.measure.keep, specs));
   page.prose(fmt::format("Number of valid built specs: {} (out of {})", rows.size() - lost.size(), rows.size()));
   platform::print_escaped(page.text());
 }
 
 }  // namespace
 
-ExitCode build_only(const TuneOptions& options, Target& target) {
+ExitCode build_only(Target& target) {
   results::TuningOutcome outcome;
-  const std::optional<tuning::Grid> grid = target.grid(options, outcome);
+  const std::optional<tuning::Grid> grid = target.grid(outcome);
   print_warnings(outcome.notes.warnings);
   print_warnings(misfits_of_source(target.plan()));
-  if (!target.job.search.spec) grid->require_specs(name_of_input(options));
+  if (!target.job.search.spec) grid->require_specs(name_of_input(target.options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
-  exec::MeasureService service(requests, measure_options(options, target.workers, target.plan().backend));
+  exec::MeasureService service(requests, measure_options(target.options, target.workers, target.plan().backend));
   const auto most =
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
@@ -88,7 +87,7 @@ ExitCode build_only(const TuneOptions& options, Target& target) {
     judge(row, service);
     keep(row, service);
   }
-  print(options, target, outcome, rows);
+  print(target, outcome, rows);
   if (!target.outputs.csv.empty())
     results::write_csv(target.outputs.csv, target.plan().space, target.filters, target.plan().name, rows);
   if (const auto fault = reference != nullptr ? reference_fault(*reference, service) : std::nullopt)

@@ -62,31 +62,32 @@ class Table {
               fmt::format("--dry-run --top {}: {}; leave --top out to list all specs", *options.terminal.top, why));
 }
 
-CostModel model_of(const TuneOptions& options, Target& target) {
+CostModel model_of(Target& target) {
   const Plan& plan = target.plan();
-  if (target.job.search.spec) refuse(options, "--spec chooses one spec");
+  if (target.job.search.spec) refuse(target.options, "--spec chooses one spec");
   if (plan.cost_rules.empty())
-    refuse(options, name_of_input(options) + " has no section 'model:' from which times could be predicted" +
-                        (std::holds_alternative<Gemm>(plan.problem) ? ", nor do its launches tell a tile" : ""));
+    refuse(target.options, name_of_input(target.options) +
+                               " has no section 'model:' from which times could be predicted" +
+                               (std::holds_alternative<Gemm>(plan.problem) ? ", nor do its launches tell a tile" : ""));
   const std::optional<Device> device =
       is_gpu(plan.backend) ? target.machine.limiting_device(plan.backend) : target.machine.device(plan.backend);
-  if (!device) refuse(options, "no device is known to predict times for; name one, such as --device-file h200");
+  if (!device) refuse(target.options, "no device is known to predict times for; name one, such as --device-file h200");
   const auto model = tuning::model_for(target.job.search, plan, *device);
   if (!model && plan.objective != "time" && plan.objective != "gflops")
-    refuse(options, "only times are predicted, and the objective is " + plan.objective);
-  if (!model) refuse(options, "too little is known of what " + device->name + " can do");
+    refuse(target.options, "only times are predicted, and the objective is " + plan.objective);
+  if (!model) refuse(target.options, "too little is known of what " + device->name + " can do");
   return *model;
 }
 
 /// Prints the specs for which the model of cost predicts the shortest times, with what limits each: those that a search
 /// begins with, behind the default. Throws Error(bad_input) if nothing can be predicted.
-ExitCode list_predicted_specs(const TuneOptions& options, Target& target, const tuning::Grid& grid) {
-  const CostModel model = model_of(options, target);
+ExitCode list_predicted_specs(Target& target, const tuning::Grid& grid) {
+  const CostModel model = model_of(target);
   const search::Prior prior(grid.specs, tuning::seconds_by(model, grid.specs));
-  std::size_t count = std::min(*options.terminal.top, prior.ranked().size());
-  if (count == 0) refuse(options, "the model has no possible value for any spec");
+  std::size_t count = std::min(*target.options.terminal.top, prior.ranked().size());
+  if (count == 0) refuse(target.options, "the model has no possible value for any spec");
   if (target.job.search.max_evals) count = std::min(count, static_cast<std::size_t>(*target.job.search.max_evals));
-  Table table(options, target.plan());
+  Table table(target.options, target.plan());
   for (const search::Prior::Ranked& ranked : prior.ranked().first(count)) {
     const Spec spec = grid.specs.spec(ranked.index);
     table.add(spec, *model.predict(spec));
@@ -124,7 +125,7 @@ ExitCode count(const Target& target) {
 /// the user names a device that need not be here, the first spec is built for it. Programs are not looked at.
 class Check {
  public:
-  Check(const TuneOptions& options, Target& target) {
+  Check(Target& target) {
     const Plan& plan = target.plan();
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, ignored); };
@@ -132,8 +133,8 @@ class Check {
     const auto builder = target.machine.builder(plan.backend);
     requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
-    builds_ = is_gpu(plan.backend) && (options.machine.arch || options.machine.device_file);
-    exec::MeasureOptions measure = measure_options(options, target.workers, plan.backend);
+    builds_ = is_gpu(plan.backend) && (target.options.machine.arch || target.options.machine.device_file);
+    exec::MeasureOptions measure = measure_options(target.options, target.workers, plan.backend);
     if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
     // A dry run ends at once by a signal.
     measure.pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines,
@@ -186,10 +187,10 @@ std::vector<std::string> what_is_missing(const Plan& plan) {
 
 /// Says what a run would have to do, and how long that would take, as far as its journal knows. Returns false if it
 /// says nothing, because all of this target is known, which tells nothing of the others.
-bool print_forecast(const TuneOptions& options, const Target& target, const tuning::Grid& grid, std::int64_t count) {
+bool print_forecast(const Target& target, const tuning::Grid& grid, std::int64_t count) {
   const auto last = recording::Journal::last_run_of(target.outputs.journal);
   const exec::RequestFactory requests(target.plan(), last ? last->hello : wire::Hello{}, target.job.search.seed);
-  tuning::Work work = work_to_do(options, target, grid, requests.has_build(), count, 1);
+  tuning::Work work = work_to_do(target, grid, requests.has_build(), count, 1);
   work.tunings = target.of;
   tuning::Forecast forecast(std::move(work));
   const auto known =
@@ -204,18 +205,18 @@ bool print_forecast(const TuneOptions& options, const Target& target, const tuni
 }
 
 /// `foreseen`: it was said how long all targets will take, which the first one tells.
-ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
-  if (options.terminal.quiet && !target.job.search.spec && !options.partition) return count(target);
+ExitCode list(Target& target, bool& foreseen) {
+  if (target.options.terminal.quiet && !target.job.search.spec && !target.options.partition) return count(target);
   results::TuningOutcome outcome;
-  const std::optional<tuning::Grid> grid = target.grid(options, outcome);
+  const std::optional<tuning::Grid> grid = target.grid(outcome);
   print_warnings(outcome.notes.warnings);
-  if (grid && options.terminal.top.value_or(0) > 0) return list_predicted_specs(options, target, *grid);
+  if (grid && target.options.terminal.top.value_or(0) > 0) return list_predicted_specs(target, *grid);
   const std::vector<std::string> missing = what_is_missing(target.plan());
   print_warnings(missing);
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
-  Check check(options, target);
-  const report::ListLook look = list_look(options, target.plan());
+  Check check(target);
+  const report::ListLook look = list_look(target.options, target.plan());
   report::SpecList list(target.plan().space, look);
   std::vector<report::BuildRow> lost;
   std::optional<std::string> reference_fault;
@@ -224,17 +225,18 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
     if (target.job.search.max_evals && count == *target.job.search.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
     if (count++ == 0) reference_fault = check.reference_fault(row.spec);
-    if (!options.terminal.quiet && !platform::print_escaped(list.add(row))) break;
+    if (!target.options.terminal.quiet && !platform::print_escaped(list.add(row))) break;
     if (row.loss) lost.push_back(std::move(row));
   }
   report::TextPage page(look.width, look.colors);
-  if (!options.terminal.quiet) page.prose(list.in_all());
-  if (!options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(outcome.pruned) : grid->why_empty());
-  page.losses(report::losses_text(lost_in(lost), reproducing_command(options, target.job)));
+  if (!target.options.terminal.quiet) page.prose(list.in_all());
+  if (!target.options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(outcome.pruned) : grid->why_empty());
+  page.losses(report::losses_text(lost_in(lost), reproducing_command(target.options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() && missing.empty())
-    foreseen = print_forecast(options, target, *grid, count);
+  if (!target.options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() &&
+      missing.empty())
+    foreseen = print_forecast(target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;
 }
@@ -243,7 +245,7 @@ ExitCode list(const TuneOptions& options, Target& target, bool& foreseen) {
 
 ExitCode dry_run(const TuneOptions& options) {
   bool foreseen = false;
-  return for_each_target(options, [&](Target& target) { return list(options, target, foreseen); });
+  return for_each_target(options, [&](Target& target) { return list(target, foreseen); });
 }
 
 }  // namespace tune::commands

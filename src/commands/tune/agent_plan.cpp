@@ -98,12 +98,11 @@ std::map<std::string, std::string> environment_of(const TuneOptions& options) {
 
 }  // namespace
 
-exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
-                           bool share_processes) {
+exec::AgentPlan agent_plan(const Target& target, const exec::RequestFactory& requests, bool share_processes) {
   const Plan& plan = target.plan();
   Inputs inputs;
   std::set<fs::path> folders(plan.build.include.begin(), plan.build.include.end());
-  for (const fs::path& yaml : options.yaml) {
+  for (const fs::path& yaml : target.options.yaml) {
     inputs.add(yaml);
     folders.insert(full_path(yaml).parent_path());
   }
@@ -117,9 +116,9 @@ exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, con
   for (const Baseline& baseline : plan.baselines)
     if (!baseline.file.empty()) inputs.add(baseline.file);
   exec::AgentPlan result = inputs.take();
-  result.order.words = words_of(options, target.job, requests, share_processes);
+  result.order.words = words_of(target.options, target.job, requests, share_processes);
   if (target.job.shape()) result.order.shape = config::listed_shape(*target.job.shape());
-  result.order.environment = environment_of(options);
+  result.order.environment = environment_of(target.options);
   std::error_code ignored;
   result.order.folder = fs::current_path(ignored).string();
   if (!plan.is_command()) result.source_hash = requests.source_hash();

@@ -11,7 +11,6 @@ namespace tune::commands {
 /// The agents that --launcher asks for, which are not started yet; null without it.
 std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options);
 /// What these agents need to do what this run would do on their machines. Throws Error(bad_input).
-exec::AgentPlan agent_plan(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
-                           bool share_processes);
+exec::AgentPlan agent_plan(const Target& target, const exec::RequestFactory& requests, bool share_processes);
 
 }  // namespace tune::commands

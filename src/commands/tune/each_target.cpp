@@ -22,9 +22,9 @@ using MaybeShapes = std::vector<std::optional<config::Shape>>;
 bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.times_nothing(); }
 
 // A shape or model without any spec does not prevent the others from being tuned.
-ExitCode run_one_of_several(const TuneOptions& options, Target& target, const TargetCommand& command) try {
+ExitCode run_one_of_several(Target& target, const TargetCommand& command) try {
   const std::string label = line_with_escapes(target.job.label());
-  if (!begins_with_verdict(options)) platform::print(label + "\n");
+  if (!begins_with_verdict(target.options)) platform::print(label + "\n");
   target.started = std::chrono::steady_clock::now();
   return command(target);
 } catch (const Error& error) {
@@ -68,13 +68,12 @@ std::deque<Target> targets_of(const TuneOptions& options, exec::Workers& workers
   return targets;
 }
 
-ExitCode run_all(const TuneOptions& options, std::deque<Target>& targets, int of, const TargetCommand& command,
-                 const BeforeTargets& before) {
+ExitCode run_all(std::deque<Target>& targets, int of, const TargetCommand& command, const BeforeTargets& before) {
   ExitCode worst = ExitCode::ok;
   if (before) before(targets);
   for (Target& target : targets) {
     target.of = of;
-    worst = worse(worst, run_one_of_several(options, target, command));
+    worst = worse(worst, run_one_of_several(target, command));
   }
   return worst;
 }
@@ -89,7 +88,7 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
     job.model = model;
     if (!workers.probe(backend).devices.empty()) job.devices = model;  // where there are devices to choose from
     std::deque<Target> targets = targets_of(options, workers, std::move(job), shapes);
-    worst = worse(worst, run_all(options, targets, static_cast<int>(shapes.size() * models.size()), command, before));
+    worst = worse(worst, run_all(targets, static_cast<int>(shapes.size() * models.size()), command, before));
   }
   return worst;
 }
@@ -115,7 +114,7 @@ ExitCode for_each_target(const TuneOptions& options, const TargetCommand& comman
   for (const Target& target : targets) target.add_warnings_to(warnings);
   print_warnings(warnings);
   return options.per_device_model ? run_models(options, workers, targets.back().plan().backend, shapes, command, before)
-                                  : run_all(options, targets, static_cast<int>(targets.size()), command, before);
+                                  : run_all(targets, static_cast<int>(targets.size()), command, before);
 }
 
 }  // namespace tune::commands

@@ -12,11 +12,11 @@
 namespace tune::commands {
 namespace {
 
-void note_repetition(const TuneOptions& options, const Target& target, const results::ResultsRules& shown,
-                     const Device& device, results::TuningOutcome& outcome) {
+void note_repetition(const Target& target, const results::ResultsRules& shown, const Device& device,
+                     results::TuningOutcome& outcome) {
   const results::Results results(shown, target.loaded, target.objective, outcome);
   if (results.any())
-    results::note_repeated_result(name_of_input(options), *target.loaded.result, results.best(device),
+    results::note_repeated_result(name_of_input(target.options), *target.loaded.result, results.best(device),
                                   target.plan().measure.state, outcome.notes);
 }
 
@@ -31,20 +31,20 @@ void note_stale_best(const Target& target, const results::ResultsRules& shown, r
 
 }  // namespace
 
-void note_at_the_end(const TuneOptions& options, const Target& target, const std::optional<tuning::Grid>& grid,
-                     const results::ResultsRules& shown, const exec::RequestFactory& requests,
-                     const exec::ChosenDevice& device, const std::optional<EarlierResult>& earlier,
-                     const recording::Journal& journal, results::TuningOutcome& outcome) {
+void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& grid, const results::ResultsRules& shown,
+                     const exec::RequestFactory& requests, const exec::ChosenDevice& device,
+                     const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
+                     results::TuningOutcome& outcome) {
   const Device& tuned_for = requests.hello().device;
   tuning::note_recorded(outcome, journal, requests, outcome.notes);
   if (target.workers.others() == nullptr) tuning::note_other_device(outcome.trials, device.id, outcome.notes);
-  if (repeats_result(options, target))
-    note_repetition(options, target, shown, tuned_for, outcome);
+  if (repeats_result(target))
+    note_repetition(target, shown, tuned_for, outcome);
   else
-    results::note_device_of_file(name_of_input(options), target.loaded.source, tuned_for, outcome.notes);
+    results::note_device_of_file(name_of_input(target.options), target.loaded.source, tuned_for, outcome.notes);
   if (earlier && outcome.finals.no_winner.empty()) outcome.comparison = earlier->compare(tuned_for, outcome);
   note_stale_best(target, shown, outcome);
-  if (!target.job.silent) outcome.logs = results::write_logs(log_rules(options, target.outputs), outcome.trials);
+  if (!target.job.silent) outcome.logs = results::write_logs(log_rules(target.options, target.outputs), outcome.trials);
   const std::string path = line_with_escapes(journal.path().string());
   if (!target.job.prefix) outcome.notes.add("journal: " + path);
   if (journal.lost())
@@ -56,7 +56,7 @@ void note_at_the_end(const TuneOptions& options, const Target& target, const std
   if (earlier_failures > 0)
     outcome.notes.add(
         fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier_failures));
-  tuning::note_trials(target.plan(), options.tune, outcome);
+  tuning::note_trials(target.plan(), target.options.tune, outcome);
   const tuning::SearchRules& search = target.job.search;
   if (target.job.only.empty() && grid && tuning::wants_search(search, grid->specs.size()))
     tuning::note_model(tuning::model_for(search, target.plan(), tuned_for), outcome);

@@ -30,11 +30,11 @@ void note_machine(const tuning::Machine& machine, const exec::RequestFactory& re
     notes.add("the description of the device is from the journal, because " + why);
 }
 
-wire::RunRecord run_record(const TuneOptions& options, const Target& target, const wire::Hello& machine, bool fresh) {
+wire::RunRecord run_record(const Target& target, const wire::Hello& machine, bool fresh) {
   const Plan& plan = target.plan();
   return {wire::kProtocol,
           plan.name,
-          options.typed,
+          target.options.typed,
           platform::host_name(),
           ::getpid(),
           machine,
@@ -66,17 +66,16 @@ void require_journal(const results::Outputs& outputs) {
               "or set XDG_STATE_HOME");
 }
 
-recording::Journal& begin_journal(const TuneOptions& options, const Target& target,
-                                  const exec::RequestFactory& requests, bool fresh,
+recording::Journal& begin_journal(const Target& target, const exec::RequestFactory& requests, bool fresh,
                                   std::unique_ptr<recording::Journal>& own, results::Notices& notes) {
   std::unique_ptr<recording::Journal>& kept = target.job.journal != nullptr ? *target.job.journal : own;
   if (kept == nullptr) kept = std::make_unique<recording::Journal>(target.outputs.journal);
   if (target.job.anew) kept->clear();
   note_journal(*kept, notes);
   note_machine(target.machine, requests, notes);
-  if (target.machine.probe_failure().empty()) kept->append(run_record(options, target, requests.hello(), fresh));
+  if (target.machine.probe_failure().empty()) kept->append(run_record(target, requests.hello(), fresh));
   if (fresh) kept->forget_older();
-  if (!options.audited) recording::note_last_run(kept->path());
+  if (!target.options.audited) recording::note_last_run(kept->path());
   return *kept;
 }
 
@@ -92,12 +91,11 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, c
   return rules;
 }
 
-void remember(const results::Results& results, const TuneOptions& options, const Target& target,
-              const exec::RequestFactory& requests, const results::TuningOutcome& outcome,
-              recording::Journal& journal) try {
+void remember(const results::Results& results, const Target& target, const exec::RequestFactory& requests,
+              const results::TuningOutcome& outcome, recording::Journal& journal) try {
   if (!target.machine.probe_failure().empty()) return;
   const wire::ResultsRecord record =
-      results::record_of(results, target.loaded, target.objective, outcome, options.partition.has_value(),
+      results::record_of(results, target.loaded, target.objective, outcome, target.options.partition.has_value(),
                          [&](const Spec& spec) { return requests.trial_id(spec); });
   if (!is_huge(record)) journal.append(record);
 } catch (const Error&) {

@@ -14,7 +14,7 @@ namespace tune::commands {
 /// them. Starts nothing that times.
 ExitCode dry_run(const TuneOptions& options);
 /// `--build-only`: builds every spec and runs none.
-ExitCode build_only(const TuneOptions& options, Target& target);
+ExitCode build_only(Target& target);
 /// Without another mode: tries the specs, with `--tune` in search of the best, and reports and writes what it found.
 /// Does so for each problem of `--shapes`, and with `--per-device-model` for each model, one after the other, with one
 /// journal, whose searches begin with the winners of those before them; with `--tune` prints a table of all and adds

@@ -35,7 +35,7 @@ ExitCode run_mode(const TuneOptions& given) {
   if (options.mode == Mode::dry_run) return dry_run(options);
   if (options.clear_cache) empty_store(store_places(options.store));
   if (options.mode == Mode::build_only)
-    return for_each_target(options, [&](Target& target) { return build_only(options, target); });
+    return for_each_target(options, [&](Target& target) { return build_only(target); });
   return tune_all(options);
 }
 

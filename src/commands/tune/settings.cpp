@@ -146,8 +146,8 @@ std::vector<std::string> reproducing_command(const TuneOptions& options, const J
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
-bool repeats_result(const TuneOptions& options, const Target& target) {
-  return target.loaded.result && !options.tune && !options.audited;
+bool repeats_result(const Target& target) {
+  return target.loaded.result && !target.options.tune && !target.options.audited;
 }
 
 std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
@@ -169,21 +169,21 @@ std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
   return std::min(count, job.search.max_evals.value_or(count));
 }
 
-tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
-                               const std::optional<tuning::Grid>& grid, const Device& device, std::size_t devices) {
+tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning::Grid>& grid, const Device& device,
+                               std::size_t devices) {
   const tuning::SearchRules& search = target.job.search;
-  tuning::TunerRules rules = options.tuner;
+  tuning::TunerRules rules = target.options.tuner;
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
-  if (rules.time_budget && options.tune && options.finals.hold)
+  if (rules.time_budget && target.options.tune && target.options.finals.hold)
     *rules.time_budget -=
-        std::min(kFinalsShare * *rules.time_budget, options.finals.budget.value_or(tuning::kFirstRoundsSeconds));
+        std::min(kFinalsShare * *rules.time_budget, target.options.finals.budget.value_or(tuning::kFirstRoundsSeconds));
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
-  rules.cut_slow = options.tune && !target.job.in_full;
+  rules.cut_slow = target.options.tune && !target.job.in_full;
   if (const std::vector<std::string> misfits = misfits_of_source(target.plan()); !misfits.empty())
     rules.flaw = misfits[0];
-  rules.jobs = options.measure.jobs;
+  rules.jobs = target.options.measure.jobs;
   const int all_devices = std::max(static_cast<int>(devices), 1);
   if (rules.time_budget && !is_built(target.plan()))
     rules.most_out = all_devices;  // others would wait for the device, and the sweep for them
@@ -193,27 +193,26 @@ tuning::TunerRules tuner_rules(const TuneOptions& options, const Target& target,
 }
 
 // One spec without anything to compare it with meets nobody in finals.
-report::RunLimits limits_of(const TuneOptions& options, const Target& target, const tuning::TunerRules& rules,
-                            std::int64_t count) {
+report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rules, std::int64_t count) {
   report::RunLimits limits;
   if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
-  const bool several = options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (!options.finals.hold || (!several && !repeats_result(options, target))) return limits;
-  limits.finals_seconds = options.finals.budget.value_or(tuning::kLeastFinalsSeconds);
-  limits.finals_as_sweep = !options.finals.budget;
+  const bool several = target.options.tune && (count > 1 || !target.plan().baselines.empty());
+  if (!target.options.finals.hold || (!several && !repeats_result(target))) return limits;
+  limits.finals_seconds = target.options.finals.budget.value_or(tuning::kLeastFinalsSeconds);
+  limits.finals_as_sweep = !target.options.finals.budget;
   return limits;
 }
 
-tuning::Work work_to_do(const TuneOptions& options, const Target& target, const std::optional<tuning::Grid>& grid,
-                        bool has_build, std::int64_t count, std::size_t devices) {
-  const report::RunLimits limits = limits_of(options, target, {}, count);
+tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>& grid, bool has_build,
+                        std::int64_t count, std::size_t devices) {
+  const report::RunLimits limits = limits_of(target, {}, count);
   tuning::Work work;
   work.specs = count;
   if (!has_build) work.builds = 0;
   if (has_build && grid) work.builds = tuning::count_builds(*grid, count);
   work.in_turn = !is_gpu(target.plan().backend);
-  work.jobs = options.measure.jobs;
+  work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals_seconds = limits.finals_seconds;
   work.finals_as_sweep = limits.finals_as_sweep;
@@ -221,24 +220,25 @@ tuning::Work work_to_do(const TuneOptions& options, const Target& target, const 
   return work;
 }
 
-tuning::FinalsStageRules finals_rules(const TuneOptions& options, const Target& target, bool one_process,
-                                      report::Progress::Time sweep_began, std::vector<exec::Contender> stored) {
-  tuning::FinalsStageRules rules = options.finals;
+tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, report::Progress::Time sweep_began,
+                                      std::vector<exec::Contender> stored) {
+  tuning::FinalsStageRules rules = target.options.finals;
   rules.settings.seed = target.job.search.seed;
-  rules.again = [&options, retry_failed = target.job.retry_failed](const Failure& failure, bool repeated) {
+  rules.again = [&options = target.options, retry_failed = target.job.retry_failed](const Failure& failure,
+                                                                                    bool repeated) {
     return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines);
   };
   rules.one_process = one_process;
-  rules.settings.together = options.makes_several();
-  rules.alone = repeats_result(options, target) || (target.job.baseline && !target.objective.by_time());
+  rules.settings.together = target.options.makes_several();
+  rules.alone = repeats_result(target) || (target.job.baseline && !target.objective.by_time());
   rules.time_budget = target.job.search.time_budget;
   if (target.job.search.time_budget) rules.deadline = sweep_began + platform::ticks(*target.job.search.time_budget);
-  rules.settings.accuracy = options.demands.accuracy.value_or(kAccuracy);
-  rules.settings.width = options.demands.noise;
+  rules.settings.accuracy = target.options.demands.accuracy.value_or(kAccuracy);
+  rules.settings.width = target.options.demands.noise;
   if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
   if (target.job.baseline)
     rules.settings.question = exec::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
-                                             options.threshold.value_or(results::ComparisonRules().threshold)};
+                                             target.options.threshold.value_or(results::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;
 }

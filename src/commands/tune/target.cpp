@@ -103,8 +103,9 @@ std::vector<std::string> missing_programs(const Plan& plan) {
   return texts;
 }
 
-Target::Target(const TuneOptions& options, exec::Workers& its_workers, Job its_job)
-    : workers(its_workers),
+Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job its_job)
+    : options(its_options),
+      workers(its_workers),
       job(std::move(its_job)),
       started(std::chrono::steady_clock::now()),
       outputs(output_rules(options, job)),
@@ -127,7 +128,7 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
     if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
 }
 
-std::optional<tuning::Grid> Target::grid(const TuneOptions& options, results::TuningOutcome& outcome) const {
+std::optional<tuning::Grid> Target::grid(results::TuningOutcome& outcome) const {
   tuning::GridRules rules = grid_rules(options, job.search);
   rules.one_configuration = job.load.configuration || names_any(job.shape(), plan().default_settings);
   std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, outcome.notes);

@@ -51,8 +51,8 @@ std::vector<std::string> missing_programs(const Plan& plan);
 /// A tuning file together with the options of the command line: what is listed, built or tuned, for which machine, and
 /// where the results go.
 struct Target {
-  /// Reads the tuning file, and probes the device if its expressions need it; writes nothing. `workers` must outlive
-  /// this. Throws Error.
+  /// Reads the tuning file, and probes the device if its expressions need it; writes nothing. `options` and
+  /// `workers` must outlive this. Throws Error.
   Target(const TuneOptions& options, exec::Workers& workers, Job job);
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
@@ -61,10 +61,11 @@ struct Target {
   const wire::Hello& hello() { return machine.hello(plan().backend); }
   /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `outcome`. Throws
   /// Error(bad_input).
-  std::optional<tuning::Grid> grid(const TuneOptions& options, results::TuningOutcome& outcome) const;
+  std::optional<tuning::Grid> grid(results::TuningOutcome& outcome) const;
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 
+  const TuneOptions& options;
   exec::Workers& workers;
   Job job;
   int of = 1;  ///< how many targets the command has

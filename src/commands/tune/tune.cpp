@@ -64,16 +64,18 @@ page::LiveRuns live_runs(const Target& target) {
 }
 
 /// Throws Error(bad_input).
-void require_artifact(const TuneOptions& options, const Target& target, const exec::RequestFactory& requests,
+void require_artifact(const Target& target, const exec::RequestFactory& requests,
                       const std::optional<tuning::Grid>& grid) {
-  if (!options.artifact) return;
+  if (!target.options.artifact) return;
   if (!requests.has_build())
     throw Error(ExitCode::bad_input, "--artifact: nothing is built for " + target.plan().file_as_written +
                                          ", which runs as it is; leave the option out");
   std::error_code ignored;
-  if (std::filesystem::exists(*options.artifact, ignored) && !std::filesystem::is_directory(*options.artifact, ignored))
-    throw Error(ExitCode::bad_input, "--artifact " + options.artifact->string() + " is no folder; choose another");
-  if (!options.tune && !target.job.search.spec && grid->specs.size() != 1)
+  if (std::filesystem::exists(*target.options.artifact, ignored) &&
+      !std::filesystem::is_directory(*target.options.artifact, ignored))
+    throw Error(ExitCode::bad_input,
+                "--artifact " + target.options.artifact->string() + " is no folder; choose another");
+  if (!target.options.tune && !target.job.search.spec && grid->specs.size() != 1)
     throw Error(ExitCode::bad_input,
                 "--artifact copies what was built for one spec; add --tune to find the best, or "
                 "choose one with --spec N");
@@ -86,12 +88,11 @@ std::vector<exec::ChosenDevice> chosen_devices(Target& target) {
   return exec::choose_devices(of_agents ? std::nullopt : target.job.devices, machine);
 }
 
-std::optional<tuning::Grid> examined_grid(const TuneOptions& options, const Target& target,
-                                          results::TuningOutcome& outcome) {
-  std::optional<tuning::Grid> grid = target.grid(options, outcome);
+std::optional<tuning::Grid> examined_grid(const Target& target, results::TuningOutcome& outcome) {
+  std::optional<tuning::Grid> grid = target.grid(outcome);
   const Job& job = target.job;
   if (!job.silent) print_warnings(outcome.notes.warnings);
-  if (!job.search.spec) grid->require_specs(name_of_input(options));
+  if (!job.search.spec) grid->require_specs(name_of_input(target.options));
   if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) outcome.specs = grid->specs.size_text();
   return grid;
 }
@@ -108,34 +109,33 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
   return others != nullptr ? static_cast<std::size_t>(others->devices()) : devices.size();
 }
 
-std::optional<EarlierResult> earlier_result(const TuneOptions& options, const Target& target, const Device& device) {
+std::optional<EarlierResult> earlier_result(const Target& target, const Device& device) {
   if (!target.job.baseline) return std::nullopt;
-  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, options.threshold, target, device);
-  if (!options.baseline) return earlier;
-  tuning::require_stored(*options.baseline, store_places(options.store));
-  if (!options.finals.hold && tuning::names_artifact(*options.baseline))
+  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, target.options.threshold, target, device);
+  if (!target.options.baseline) return earlier;
+  tuning::require_stored(*target.options.baseline, store_places(target.options.store));
+  if (!target.options.finals.hold && tuning::names_artifact(*target.options.baseline))
     cli::refuse(
         fmt::format("--no-finals would compare a new time with the recorded one of {}; without it, finals time both in "
                     "turns. tune diff compares recorded times",
-                    options.baseline->string()));
+                    target.options.baseline->string()));
   return earlier;
 }
 
-std::unique_ptr<page::LivePage> live_page(const TuneOptions& options, const Target& target) {
-  if (!options.live) return nullptr;
-  return std::make_unique<page::LivePage>(live_runs(target), *options.live);
+std::unique_ptr<page::LivePage> live_page(const Target& target) {
+  if (!target.options.live) return nullptr;
+  return std::make_unique<page::LivePage>(live_runs(target), *target.options.live);
 }
 
 /// Builds and times specs: this machine, or agents. Throws Error(environment) if the machine could not be probed.
-std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const Target& target,
-                                             const exec::RequestFactory& requests,
+std::unique_ptr<exec::Executor> executor_for(const Target& target, const exec::RequestFactory& requests,
                                              const std::vector<exec::ChosenDevice>& devices, bool share_processes,
                                              exec::RunObserver& observer) {
   if (const std::string& why = target.machine.probe_failure(); !why.empty()) throw Error(ExitCode::environment, why);
   if (exec::OtherMachines* others = target.workers.others(); others != nullptr)
-    return others->executor(requests, agent_plan(options, target, requests, share_processes),
-                            store_places(options.store), observer);
-  exec::MeasureOptions measure = measure_options(options, target.workers, target.plan().backend);
+    return others->executor(requests, agent_plan(target, requests, share_processes), store_places(target.options.store),
+                            observer);
+  exec::MeasureOptions measure = measure_options(target.options, target.workers, target.plan().backend);
   measure.devices = devices;
   measure.share_processes = share_processes;
   measure.observer = &observer;
@@ -144,21 +144,19 @@ std::unique_ptr<exec::Executor> executor_for(const TuneOptions& options, const T
 }
 
 /// Tells a person what is to be done, and later how long it will take.
-void begin_estimate(EstimateNotice& estimate, const TuneOptions& options, const Target& target,
-                    const std::optional<tuning::Grid>& grid, const recording::Journal& journal,
-                    const exec::RequestFactory& requests, std::int64_t count) {
+void begin_estimate(EstimateNotice& estimate, const Target& target, const std::optional<tuning::Grid>& grid,
+                    const recording::Journal& journal, const exec::RequestFactory& requests, std::int64_t count) {
   const Job& job = target.job;
   if (job.quiet || job.silent || job.search.spec || job.estimated_tunings <= 0 || grid->uncounted || count <= 1) return;
   // Where there is one estimate for all sizes, there is no line for each.
   const std::string heading =
-      options.makes_several() ? "" : fmt::format("{} on {}", target.plan().name, requests.hello().device.name);
+      target.options.makes_several() ? "" : fmt::format("{} on {}", target.plan().name, requests.hello().device.name);
   estimate.begin(*grid, journal, requests, heading);
 }
 
-results::ResultsRules how_shown(const TuneOptions& options, const Target& target,
-                                const exec::RequestFactory& requests) {
-  results::ResultsRules shown = results_rules(options, target.job, target.outputs.csv);
-  if (options.makes_several())
+results::ResultsRules how_shown(const Target& target, const exec::RequestFactory& requests) {
+  results::ResultsRules shown = results_rules(target.options, target.job, target.outputs.csv);
+  if (target.options.makes_several())
     shown.label = target.job.label();
   else
     shown.journal = target.outputs.journal;
@@ -187,26 +185,25 @@ void print_kept(const std::filesystem::path& folder, const results::TuningOutcom
 }
 
 /// Decides among the trials: with --tune in finals.
-void decide(const tuning::FinalsParts& parts, const TuneOptions& options, const Target& target,
-            const exec::ChosenDevice& device, report::Progress::Time sweep_began, tuning::Tuner& tuner,
-            results::TuningOutcome& outcome) {
+void decide(const tuning::FinalsParts& parts, const Target& target, const exec::ChosenDevice& device,
+            report::Progress::Time sweep_began, tuning::Tuner& tuner, results::TuningOutcome& outcome) {
   tuning::remeasure_distrusted(tuner, parts.measuring, outcome.notes);
-  if (!options.tune && !repeats_result(options, target)) return;
+  if (!target.options.tune && !repeats_result(target)) return;
   auto stored =
-      tuning::stored_baselines(parts.requests, store_places(options.store), target.job.baseline, outcome.notes);
-  tuning::decide_in_finals(parts, finals_rules(options, target, device.one_process, sweep_began, std::move(stored)),
-                           tuner, outcome);
+      tuning::stored_baselines(parts.requests, store_places(target.options.store), target.job.baseline, outcome.notes);
+  tuning::decide_in_finals(parts, finals_rules(target, device.one_process, sweep_began, std::move(stored)), tuner,
+                           outcome);
   if (!outcome.finals.held) tuning::confirm_best(tuner, parts.measuring, target.objective);
 }
 
 /// What is printed and copied once the files are written.
-void finish(const TuneOptions& options, const Target& target, const results::Results& results,
-            const results::TuningOutcome& outcome, tuning::Measuring& measuring, recording::Journal& journal) {
+void finish(const Target& target, const results::Results& results, const results::TuningOutcome& outcome,
+            tuning::Measuring& measuring, recording::Journal& journal) {
   if (outcome.comparison && !target.job.silent) print_comparison(*outcome.comparison);
-  if (!options.makes_several()) journal.note_complete();
-  if (options.artifact && results.any())
+  if (!target.options.makes_several()) journal.note_complete();
+  if (target.options.artifact && results.any())
     tuning::copy_artifact(measuring.executor(), *results.rows().front().trial, target.outputs.artifact);
-  if (!target.job.silent && !options.measure.keep.empty()) print_kept(options.measure.keep, outcome);
+  if (!target.job.silent && !target.options.measure.keep.empty()) print_kept(target.options.measure.keep, outcome);
   if (!target.job.quiet) print_usage(measuring.started(), target, outcome);
 }
 
@@ -226,41 +223,42 @@ void set_results(Tuned& tuned, const results::Results& results, const TuneOption
 
 }  // namespace
 
-Tuned tune(const TuneOptions& options, Target& target) {
+Tuned tune(Target& target) {
   const Job& job = target.job;
   Tuned tuned;
   results::TuningOutcome& outcome = tuned.outcome;
 
   // What is tuned, and for which machine.
-  const std::optional<tuning::Grid> grid = examined_grid(options, target, outcome);
+  const std::optional<tuning::Grid> grid = examined_grid(target, outcome);
   const std::unique_ptr<search::Strategy> strategy = strategy_of(target, grid, outcome.notes);
   const std::int64_t count = count_of(job, grid);
   const wire::Hello& machine = suitable_machine(target);
   const std::vector<exec::ChosenDevice> devices = chosen_devices(target);
   const std::size_t device_count = count_of_devices(target, devices);
-  const tuning::TunerRules rules = tuner_rules(options, target, grid, machine.device, device_count);
+  const tuning::TunerRules rules = tuner_rules(target, grid, machine.device, device_count);
 
   // What is known already.
-  const bool fresh = options.fresh || repeats_result(options, target);
-  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, options.tuner.time, fresh);
-  const std::optional<EarlierResult> earlier = earlier_result(options, target, machine.device);
-  const std::unique_ptr<page::LivePage> live = live_page(options, target);
+  const bool fresh = target.options.fresh || repeats_result(target);
+  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.tuner.time,
+                            fresh);
+  const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
+  const std::unique_ptr<page::LivePage> live = live_page(target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);
-  require_artifact(options, target, requests, grid);
+  require_artifact(target, requests, grid);
   std::unique_ptr<recording::Journal> own_journal;
-  recording::Journal& journal = begin_journal(options, target, requests, fresh, own_journal, outcome.notes);
-  const tuning::LookupRules lookup = trusted_lookup(options, job, journal, outcome.notes);
+  recording::Journal& journal = begin_journal(target, requests, fresh, own_journal, outcome.notes);
+  const tuning::LookupRules lookup = trusted_lookup(target.options, job, journal, outcome.notes);
 
   // Who is told of what happens.
-  report::Progress progress(std::cerr, progress_style(options, job, target.plan()), count, now(),
-                            limits_of(options, target, rules, count));
-  EstimateNotice estimate(work_to_do(options, target, grid, requests.has_build(), count, device_count),
-                          job.estimated_tunings, store_places(options.store).folder, progress);
+  report::Progress progress(std::cerr, progress_style(target.options, job, target.plan()), count, now(),
+                            limits_of(target, rules, count));
+  EstimateNotice estimate(work_to_do(target, grid, requests.has_build(), count, device_count), job.estimated_tunings,
+                          store_places(target.options.store).folder, progress);
   JobObserver observer(journal, requests, progress, exporter, estimate);
 
   // Who answers: the journal, and for what it does not know this machine or agents, which start nothing before that.
   tuning::Measuring measuring(journal, requests, target.objective, lookup, rules.most_out, [&] {
-    return executor_for(options, target, requests, devices, lookup.share_processes, observer);
+    return executor_for(target, requests, devices, lookup.share_processes, observer);
   });
   tuning::Tuner tuner(target.objective, measuring.runner(), progress, rules, now, observer,
                       tuning::Tuner::Record{requests, journal});
@@ -268,28 +266,26 @@ Tuned tune(const TuneOptions& options, Target& target) {
   // How it is decided, and what is said and kept then.
   tuning::TuningSteps steps;
   steps.decide = [&, began = now()] {
-    decide({target.plan(), target.objective, requests, journal, progress, measuring}, options, target, devices.front(),
-           began, tuner, outcome);
+    decide({target.plan(), target.objective, requests, journal, progress, measuring}, target, devices.front(), began,
+           tuner, outcome);
   };
   steps.note = [&](const results::ResultsRules& shown) {
-    note_at_the_end(options, target, grid, shown, requests, devices.front(), earlier, journal, outcome);
+    note_at_the_end(target, grid, shown, requests, devices.front(), earlier, journal, outcome);
   };
-  steps.keep = [&](const results::Results& found) { remember(found, options, target, requests, outcome, journal); };
+  steps.keep = [&](const results::Results& found) { remember(found, target, requests, outcome, journal); };
 
   // Try, decide, say and write.
-  begin_estimate(estimate, options, target, grid, journal, requests, count);
+  begin_estimate(estimate, target, grid, journal, requests, count);
   const results::Results results =
       tuning::run_tuning({target.loaded, target.objective, machine.device, target.outputs, *strategy, tuner, progress,
                           exporter, &journal, target.started, job.silent},
-                         steps, how_shown(options, target, requests), outcome);
-  finish(options, target, results, outcome, measuring, journal);
-  set_results(tuned, results, options, requests, journal, estimate, measuring);
+                         steps, how_shown(target, requests), outcome);
+  finish(target, results, outcome, measuring, journal);
+  set_results(tuned, results, target.options, requests, journal, estimate, measuring);
   return tuned;
 }
 
-Tuned tune_one_of_several(const TuneOptions& options, Target& target) try {
-  return tune(options, target);
-} catch (const Error& error) {
+Tuned tune_one_of_several(Target& target) try { return tune(target); } catch (const Error& error) {
   if (error.code() != ExitCode::none_valid) throw;
   print_wrapped(error.what());
   return {};

@@ -25,9 +25,9 @@ struct Tuned {
 
 /// Tries the specs, and reports and writes what it found. If an error or an interruption ends the tuning early, the
 /// results are printed too, and then the exception is rethrown.
-Tuned tune(const TuneOptions& options, Target& target);
+Tuned tune(Target& target);
 
 /// The same for commands that tune several times: a problem without a valid spec is said, and does not end the others.
-Tuned tune_one_of_several(const TuneOptions& options, Target& target);
+Tuned tune_one_of_several(Target& target);
 
 }  // namespace tune::commands

@@ -98,9 +98,9 @@ constexpr std::int64_t kMostSpecs = 96;  // further ones have hardly a build tha
 
 /// Specs that the search for a target may try, at most as many as it does; the first ones are those that it asks for
 /// before it knows any result. Nothing where every spec is tried, or none is valid.
-std::vector<Spec> specs_of_search(const TuneOptions& options, Target& target) {
+std::vector<Spec> specs_of_search(Target& target) {
   results::TuningOutcome unused;
-  const std::optional<tuning::Grid> grid = target.grid(options, unused);
+  const std::optional<tuning::Grid> grid = target.grid(unused);
   if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
   const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
                                              [&]() -> const Device& { return target.hello().device; });
@@ -114,8 +114,8 @@ std::vector<Spec> specs_of_search(const TuneOptions& options, Target& target) {
   return specs;
 }
 
-exec::MeasureOptions rules_for(const TuneOptions& options, Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
-  exec::MeasureOptions rules = measure_options(options, target.workers, target.plan().backend);
+exec::MeasureOptions rules_for(Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
+  exec::MeasureOptions rules = measure_options(target.options, target.workers, target.plan().backend);
   if (!is_gpu(target.plan().backend)) return rules;
   rules.devices = exec::choose_devices(target.job.devices, target.hello());
   keep_processes_in(pool, rules);
@@ -177,7 +177,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
-      const exec::MeasureOptions rules = rules_for(options, target, pool);
+      const exec::MeasureOptions rules = rules_for(target, pool);
       at_a_time = static_cast<std::size_t>(std::max(rules.jobs, 1));
       service.emplace(own, rules);
       builds.emplace(service->builds().builder(), pool != nullptr);
@@ -187,7 +187,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     for (; begun < targets.size() && searches.size() < at_a_time; ++begun) {
       Target& next = targets[begun];
       next.hello();  // by this thread: it may start a process
-      searches.push_back(std::async([&] { return specs_of_search(options, next); }));
+      searches.push_back(std::async([&] { return specs_of_search(next); }));
     }
     const std::vector<Spec> specs = searches.front().get();
     searches.pop_front();
@@ -215,7 +215,7 @@ class Tunings {
     if (pool_) pool_->heed_signals();
     target.job.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     target.job.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);
-    const Tuned tuned = tune(*options_, target);
+    const Tuned tuned = tune(target);
     estimated_ = estimated_ || tuned.estimated;
     add_row(target);
     if (tuned.verdict) ++decisions_[tuned.verdict->decision];
