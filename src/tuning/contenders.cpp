@@ -61,8 +61,8 @@ std::vector<Merit> possible_merits(std::span<const Trial> trials, const Objectiv
 
 }  // namespace
 
-std::vector<exec::Contender> Contenders::all() const {
-  std::vector<exec::Contender> both = specs;
+std::vector<wire::Contender> Contenders::all() const {
+  std::vector<wire::Contender> both = specs;
   both.insert(both.end(), baselines.begin(), baselines.end());
   return both;
 }
@@ -104,11 +104,11 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
   return specs;
 }
 
-std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+std::vector<wire::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists) {
   const std::vector<Merit> merits = possible_merits(trials, objective);
   const SameCode same = same_code(trials, today);
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   const double margin = finals_margin(plan, objective, trials);
   for (const Trial* trial :
        choose_finalists(trials, merits, finalists, margin, std::max(kMostFinalists, finalists), same))
@@ -119,7 +119,7 @@ std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const P
   const auto is_default = [&](const Spec& spec) { return spec.mesh_idx == today->mesh_idx; };
   // Right behind the best: what memory or time do not hold is cut from the end.
   const bool leads = is_default(contenders.front().entrant.spec);
-  std::erase_if(contenders, [&](const exec::Contender& contender) { return is_default(contender.entrant.spec); });
+  std::erase_if(contenders, [&](const wire::Contender& contender) { return is_default(contender.entrant.spec); });
   for (const Trial& trial : trials)
     if (is_default(trial.spec) && trial.measurement())
       contenders.insert(contenders.begin() + (leads ? 0 : 1), {{trial.spec, Entrant::Kind::current_default}});
@@ -130,9 +130,9 @@ std::string name_of_baseline(const std::string& label) {
   return label.starts_with("baseline") ? label : "baseline " + label;
 }
 
-std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<wire::Contender> stored,
                                            results::Notices& notes) {
-  std::vector<exec::Contender> baselines = std::move(stored);
+  std::vector<wire::Contender> baselines = std::move(stored);
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
@@ -140,7 +140,7 @@ std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
         baselines.push_back({{{}, Entrant::Kind::vendor_fastest, name_of_fastest(baseline.label)}});
       continue;
     }
-    const auto is_it = [&](const exec::Contender& contender) { return contender.entrant.name == baseline.label; };
+    const auto is_it = [&](const wire::Contender& contender) { return contender.entrant.name == baseline.label; };
     if (std::ranges::any_of(baselines, is_it)) continue;
     const auto point = plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
@@ -185,7 +185,7 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
                    results::Notices& notes) {
   const auto& [specs, baselines] = contenders;
   std::vector<std::int64_t> workspaces;
-  const auto add = [&](const exec::Contender& contender) {
+  const auto add = [&](const wire::Contender& contender) {
     workspaces.push_back(contender.entrant.is_vendor() ? 0
                          : contender.stored            ? contender.stored->request.workspace_bytes()
                                                        : requests.measure(contender.entrant.spec).workspace_bytes());
@@ -211,11 +211,11 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
 }
 
 void leave_out_slow(Contenders& contenders, std::span<const Trial> trials) {
-  const auto measured = [&](const exec::Contender& contender) -> const Measurement& {
+  const auto measured = [&](const wire::Contender& contender) -> const Measurement& {
     return *find_trial(trials, contender.entrant.spec.mesh_idx)->measurement();
   };
   const double most = 2 * measured(contenders.specs.front()).timing.median;
-  std::erase_if(contenders.specs, [&](const exec::Contender& contender) {
+  std::erase_if(contenders.specs, [&](const wire::Contender& contender) {
     double least = measured(contender).timing.median;
     for (const double other : {measured(contender).timing.ci_low, measured(contender).clean_seconds})
       if (other > 0) least = std::min(least, other);
@@ -232,7 +232,7 @@ double round_seconds(const Contenders& contenders, std::span<const Trial> trials
 void cut_to_time(Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules,
                  double seconds_left) {
   const auto& [specs, baselines] = contenders;
-  const bool has_default = std::ranges::any_of(specs, &Entrant::is_default, &exec::Contender::entrant);
+  const bool has_default = std::ranges::any_of(specs, &Entrant::is_default, &wire::Contender::entrant);
   const std::size_t all = contenders.count();
   const std::size_t sure = 2 + baselines.size() + (has_default ? 1 : 0);
   double round = 0;  // seconds

@@ -25,11 +25,11 @@ double finals_margin(const Plan& plan, const Objective& objective, std::span<con
 
 /// The contenders of the finals, the most important first.
 struct Contenders {
-  std::vector<exec::Contender> specs, baselines;
+  std::vector<wire::Contender> specs, baselines;
 
   std::size_t count() const { return specs.size() + baselines.size(); }
   /// The specs, and then the baselines.
-  std::vector<exec::Contender> all() const;
+  std::vector<wire::Contender> all() const;
 };
 
 /// The specs that the sweep would dismiss although only a disturbance may have made them slow: they are too far behind
@@ -41,13 +41,13 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
                                           const std::optional<Spec>& today);
 
 /// The best specs of the sweep, `finalists` at least, today's configuration, and the disturbed ones.
-std::vector<exec::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
+std::vector<wire::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists);
 /// `baseline vendor`, `baseline 2`: how notes call the one of this label.
 std::string name_of_baseline(const std::string& label);
 /// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.
 /// Throws as Tuner::try_one.
-std::vector<exec::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<exec::Contender> stored,
+std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<wire::Contender> stored,
                                            results::Notices& notes);
 
 /// The fastest spec of those that took no part, if in the sweep it took less than two thirds of the time that the

@@ -153,7 +153,7 @@ class FinalsStage {
     return rules;
   }
 
-  void hold_finals(const std::string& id, std::vector<exec::Contender> contenders, exec::FinalsRules rules) {
+  void hold_finals(const std::string& id, std::vector<wire::Contender> contenders, exec::FinalsRules rules) {
     const auto begin = now();
     std::optional<double> room;
     if (rules_.deadline) room = std::max(std::chrono::duration<double>(*rules_.deadline - begin).count(), 0.0);
@@ -180,20 +180,20 @@ class FinalsStage {
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
   // ended in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
-  void blame_for_ends(const std::string& id, std::vector<exec::Contender>& contenders, exec::FinalsRules& rules) {
+  void blame_for_ends(const std::string& id, std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) {
     const bool suspicious = parts_.journal.ends_of(id) > 0;
-    const auto turn_of = [this, id](const exec::Contender& contender) { return id + "/" + contender_id(contender); };
+    const auto turn_of = [this, id](const wire::Contender& contender) { return id + "/" + contender_id(contender); };
     const auto noted = std::make_shared<bool>(false);
     rules.note_waiting = [this, noted] {
       *noted = false;
       parts_.journal.note_end();
     };
-    rules.note_turn = [this, noted, suspicious, id, turn_of](const exec::Contender& contender) {
+    rules.note_turn = [this, noted, suspicious, id, turn_of](const wire::Contender& contender) {
       const bool was_noted = std::exchange(*noted, true);
       if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
     };
     if (!suspicious) return;
-    for (exec::Contender& contender : contenders) {
+    for (wire::Contender& contender : contenders) {
       const Failure failure = run_ended_while_it_ran();
       if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
         contender.failure = failure;
@@ -202,13 +202,13 @@ class FinalsStage {
 
   // The grid may have changed since then, but not those who took part. False: there are none, or a contender is
   // unknown.
-  bool restore(const std::string& id, const std::vector<exec::Contender>& contenders) {
+  bool restore(const std::string& id, const std::vector<wire::Contender>& contenders) {
     const Finals* before = recorded(id);
     if (before == nullptr) return false;
     Finals finals = *before;
     finals.accuracy = rules_.settings.accuracy;
     for (Finalist& finalist : finals.finalists) {
-      const auto same = [&](const exec::Contender& contender) { return same_contender(contender, finalist); };
+      const auto same = [&](const wire::Contender& contender) { return same_contender(contender, finalist); };
       const auto found = std::ranges::find_if(contenders, same);
       if (found == contenders.end()) return false;
       finalist.entrant = found->entrant;
@@ -250,7 +250,7 @@ class FinalsStage {
   void note_disturbed(const Tuner& tuner, const Contenders& contenders) {
     results::DisturbedSpecs& disturbed = finals_->disturbed = {};
     for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
-      const auto is_it = [&](const exec::Contender& contender) {
+      const auto is_it = [&](const wire::Contender& contender) {
         return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
       };
       ++disturbed.all;
@@ -289,7 +289,7 @@ class FinalsStage {
     }
   }
 
-  std::string contender_id(const exec::Contender& contender) const {
+  std::string contender_id(const wire::Contender& contender) const {
     const exec::RequestFactory& requests = parts_.requests;
     const Spec& spec = contender.entrant.spec;
     if (!contender.stored)
@@ -304,15 +304,15 @@ class FinalsStage {
   }
 
   // It stands for who takes part and how, so that the same finals are not held twice.
-  std::string finals_id(const std::vector<exec::Contender>& contenders) const {
+  std::string finals_id(const std::vector<wire::Contender>& contenders) const {
     std::vector<std::string> ids;
-    for (const exec::Contender& contender : contenders) ids.push_back(contender_id(contender));
+    for (const wire::Contender& contender : contenders) ids.push_back(contender_id(contender));
     std::sort(ids.begin(), ids.end());
     platform::Hash hash;
     if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
     if (!parts_.objective.by_time()) hash.add(parts_.objective.definition());
     for (const std::string& id : ids) hash.add(id);
-    const exec::FinalsSettings& settings = rules_.settings;
+    const wire::FinalsSettings& settings = rules_.settings;
     for (const auto& limit : {rules_.budget, rules_.time_budget, settings.width})
       hash.add(limit ? fmt::format("{}", *limit) : "-");
     if (settings.question) hash.add(fmt::format("{}", settings.question->threshold));
@@ -320,7 +320,7 @@ class FinalsStage {
     return hash.hex();
   }
 
-  bool same_contender(const exec::Contender& contender, const Finalist& finalist) const {
+  bool same_contender(const wire::Contender& contender, const Finalist& finalist) const {
     if (contender.entrant.name != finalist.entrant.name) return false;
     return contender.entrant.is_vendor() || contender.stored ||
            parts_.requests.trial_id(contender.entrant.spec) == parts_.requests.trial_id(finalist.entrant.spec);

@@ -20,7 +20,7 @@ inline constexpr double kSustainedFirstRoundsSeconds = 120, kSustainedTurnSecond
 
 /// Whether and how the finals of a tuning are held.
 struct FinalsStageRules {
-  exec::FinalsSettings settings;  ///< but for what the plan and the clock decide
+  wire::FinalsSettings settings;  ///< but for what the plan and the clock decide
   int finalists = 5;
   /// Whether recorded finals are held again because a contender failed there in this way, for the first time or
   /// repeatedly.
@@ -31,7 +31,7 @@ struct FinalsStageRules {
   std::optional<double> budget;       ///< seconds of the finals
   std::optional<double> time_budget;  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline;
-  std::vector<exec::Contender> stored = {};  ///< baselines that earlier runs have built
+  std::vector<wire::Contender> stored = {};  ///< baselines that earlier runs have built
 };
 
 /// What the finals need of the run.

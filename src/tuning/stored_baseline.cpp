@@ -73,7 +73,7 @@ void require_artifact(const config::RecordedResult& result, const platform::Stor
     throw NotStored("its artifact is not in the build store any more (" + result.store_path.string() + ")");
 }
 
-exec::Contender stored_contender(const config::RecordedBest& best, const fs::path& file, const std::string& label,
+wire::Contender stored_contender(const config::RecordedBest& best, const fs::path& file, const std::string& label,
                                  const exec::RequestFactory& requests, const platform::StorePlaces& store) try {
   const Plan& plan = requests.plan();
   const Device& device = requests.hello().device;
@@ -86,7 +86,7 @@ exec::Contender stored_contender(const config::RecordedBest& best, const fs::pat
     throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
   wire::MeasureRequest request = exec::RequestFactory(then.plan, requests.hello(), requests.seed()).measure(best.spec);
   request.measure = plan.measure;
-  exec::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
+  wire::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
   contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
   return contender;
 } catch (const Error& error) {
@@ -120,9 +120,9 @@ void require_stored(const fs::path& named, const platform::StorePlaces& store) {
                   named.string(), best->result.store_path.string()));
 }
 
-std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
+std::vector<wire::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
                                               const std::optional<fs::path>& named, results::Notices& notes) {
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   const auto add = [&](const config::RecordedBest& best, const fs::path& file, const std::string& label,
                        const std::string& otherwise) {
     try {

@@ -25,7 +25,7 @@ void require_stored(const std::filesystem::path& named, const platform::StorePla
 /// `named`, that of the command line. A source that has changed since then changes nothing about them. A result is left
 /// out, which a note explains, if its artifact is not in the store any more, or if it is of another device, problem or
 /// backend. Throws Error(bad_input) if `named` is a YAML file without a result.
-std::vector<exec::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
+std::vector<wire::Contender> stored_baselines(const exec::RequestFactory& requests, const platform::StorePlaces& store,
                                               const std::optional<std::filesystem::path>& named,
                                               results::Notices& notes);
 

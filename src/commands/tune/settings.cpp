@@ -221,7 +221,7 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
 }
 
 tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, report::Progress::Time sweep_began,
-                                      std::vector<exec::Contender> stored) {
+                                      std::vector<wire::Contender> stored) {
   tuning::FinalsStageRules rules = target.options.finals;
   rules.settings.seed = target.job.search.seed;
   rules.again = [&options = target.options, retry_failed = target.job.retry_failed](const Failure& failure,
@@ -237,7 +237,7 @@ tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, re
   rules.settings.width = target.options.demands.noise;
   if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
   if (target.job.baseline)
-    rules.settings.question = exec::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
+    rules.settings.question = wire::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
                                              target.options.threshold.value_or(results::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;

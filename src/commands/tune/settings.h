@@ -69,6 +69,6 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
                         std::int64_t count, std::size_t devices);
 /// `one_process`: the device admits one process at a time. `stored` are artifacts of earlier runs that take part.
 tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, report::Progress::Time sweep_began,
-                                      std::vector<exec::Contender> stored);
+                                      std::vector<wire::Contender> stored);
 
 }  // namespace tune::commands

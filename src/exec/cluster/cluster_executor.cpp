@@ -28,7 +28,7 @@ void add(const wire::UsageReport& report, Usage& sum) {
 
 class AgentFinals : public FinalsRun {
  public:
-  AgentFinals(AgentPool& pool, std::vector<Contender> contenders, FinalsRules rules, platform::StorePlaces store)
+  AgentFinals(AgentPool& pool, std::vector<wire::Contender> contenders, FinalsRules rules, platform::StorePlaces store)
       : pool_(&pool), contenders_(std::move(contenders)), rules_(std::move(rules)), store_(std::move(store)) {}
 
   Finals run(const Tick& tick) override {
@@ -66,7 +66,7 @@ class AgentFinals : public FinalsRun {
 
   // The artifacts of earlier results are in this machine's store, and agents may not have them.
   void send_stored(AgentPool::Number agent) const {
-    for (const Contender& contender : contenders_) {
+    for (const wire::Contender& contender : contenders_) {
       if (!contender.stored) continue;
       const platform::Store store(store_);
       for (const std::filesystem::path& entry : store.find(contender.stored->key))
@@ -80,7 +80,7 @@ class AgentFinals : public FinalsRun {
     const auto now = FinalsRules::Clock::now();
     order.seconds = std::chrono::duration<double>(rules_.end - now).count();
     order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
-    for (const Contender& contender : contenders_) {
+    for (const wire::Contender& contender : contenders_) {
       if (!pool_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
         continue;
       const std::string key = pool_->requests().build_key(contender.entrant.spec);
@@ -90,7 +90,7 @@ class AgentFinals : public FinalsRun {
   }
 
   AgentPool* pool_;
-  std::vector<Contender> contenders_;
+  std::vector<wire::Contender> contenders_;
   FinalsRules rules_;
   platform::StorePlaces store_;
   Finals so_far_;
@@ -115,7 +115,7 @@ class ClusterExecutor : public Executor {
   void stop_sharing() override { pool_.stop_sharing(); }
 
   /// They are held on the first device of one agent. If that is lost, they are held again on another one.
-  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override {
+  std::unique_ptr<FinalsRun> finals(std::vector<wire::Contender> contenders, FinalsRules rules) override {
     return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
   }
 

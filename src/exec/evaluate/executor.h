@@ -22,7 +22,7 @@ class Executor {
   /// From now on every spec has a process of its own.
   virtual void stop_sharing() = 0;
   /// Finals of these contenders, which begin with FinalsRun::run(). The executor must outlive them.
-  virtual std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) = 0;
+  virtual std::unique_ptr<FinalsRun> finals(std::vector<wire::Contender> contenders, FinalsRules rules) = 0;
   /// The artifact of a spec, which is built again if the store has it no longer. Throws Error(environment) if it cannot
   /// be had, and Interrupted.
   virtual Artifact artifact(const Spec& spec) = 0;

@@ -29,7 +29,7 @@ struct FinalsEntry {
     std::optional<double> cost = {};  ///< see Finalist::costs
   };
 
-  Contender contender;
+  wire::Contender contender;
   Finalist result;  ///< without metrics and launches, which are per round
   std::map<int, Round> rounds;
   std::variant<Absent, Apart, LeftOut, Active> state;

@@ -7,11 +7,6 @@
 
 namespace tune::exec {
 
-// The interface of finals, whether they are held on this machine or on another: contenders, rules and results.
-using Contender = wire::Contender;
-using FinalsSettings = wire::FinalsSettings;
-using Question = wire::Question;
-
 /// How finals are held, when they end by this machine's clock, and who is told of their turns.
 struct FinalsRules : wire::FinalsSettings {
   using Clock = std::chrono::steady_clock;
@@ -20,7 +15,7 @@ struct FinalsRules : wire::FinalsSettings {
   Clock::time_point end{};       ///< after this time every round but the first is aborted
   Clock::time_point last_end{};  ///< the same for the first kFirstRounds, and while the question is open
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
-  std::function<void(const Contender&)> note_turn = {};
+  std::function<void(const wire::Contender&)> note_turn = {};
   /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.
   std::function<void()> note_waiting = {};
 };

@@ -33,10 +33,10 @@ Measurement measurement_of(const wire::Measured& measured) {
 
 }  // namespace
 
-FinalsRunner::FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules)
+FinalsRunner::FinalsRunner(MeasureService& service, std::vector<wire::Contender> contenders, FinalsRules rules)
     : service_(&service), device_(&service.devices().front()), rules_(rules) {
   if (!rules_.by_time) objective_.emplace(service.requests().plan());
-  for (Contender& contender : contenders) {
+  for (wire::Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
     entry->result.entrant = contender.entrant;
     entry->result.failure = contender.failure;
@@ -202,7 +202,7 @@ void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
 }
 
 // Waits for the build of a spec.
-std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Contender& contender) {
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const wire::Contender& contender) {
   if (contender.entrant.is_vendor())
     return Prepared{service_->requests().vendor(contender.entrant.kind == Entrant::Kind::vendor_fastest)};
   if (contender.stored) return prepare_stored(*contender.stored);
@@ -215,7 +215,7 @@ std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const Conten
   return Prepared{service_->requests().measure(contender.entrant.spec), std::get<Artifact>(*built).path.string()};
 }
 
-std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const Contender::Stored& stored) const {
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const wire::Contender::Stored& stored) const {
   const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
   const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
   if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
@@ -389,7 +389,7 @@ bool FinalsRunner::settled() {
   return false;
 }
 
-bool FinalsRunner::is_open(const Question& question, const Finalist& winner) const {
+bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winner) const {
   const auto asked = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;

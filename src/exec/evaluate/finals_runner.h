@@ -29,7 +29,7 @@ struct FinalsEntry;
 /// process ends, nobody is blamed: its contenders go on in processes of their own, and the round is held again.
 class FinalsRunner : public FinalsRun {
  public:
-  FinalsRunner(MeasureService& service, std::vector<Contender> contenders, FinalsRules rules);
+  FinalsRunner(MeasureService& service, std::vector<wire::Contender> contenders, FinalsRules rules);
   ~FinalsRunner() override;
   Finals run(const Tick& tick) override;
   Finals so_far() const override { return collect(complete_); }
@@ -50,8 +50,8 @@ class FinalsRunner : public FinalsRun {
   std::vector<FinalsEntry*> in_order_of_loading() const;
   bool is_late(FinalsRules::Clock::time_point begin) const;
   void load(const std::vector<FinalsEntry*>& entries);
-  std::variant<Prepared, Failure> prepare(const Contender& contender);
-  std::variant<Prepared, Failure> prepare_stored(const Contender::Stored& stored) const;
+  std::variant<Prepared, Failure> prepare(const wire::Contender& contender);
+  std::variant<Prepared, Failure> prepare_stored(const wire::Contender::Stored& stored) const;
   std::optional<wire::MeasureRequest> request_of(FinalsEntry& entry);
   void start(FinalsEntry& entry);
   bool hold_round(std::vector<FinalsEntry*>& order);
@@ -68,7 +68,7 @@ class FinalsRunner : public FinalsRun {
   void sample_load();
   void end_round();
   bool settled();
-  bool is_open(const Question& question, const Finalist& winner) const;
+  bool is_open(const wire::Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;
   FinalsRules::Clock::time_point end() const;
   bool needs_another_round() const;

@@ -16,7 +16,7 @@ WorkerRunner& LocalExecutor::worker_runner() {
   return *runner_;
 }
 
-std::unique_ptr<FinalsRun> LocalExecutor::finals(std::vector<Contender> contenders, FinalsRules rules) {
+std::unique_ptr<FinalsRun> LocalExecutor::finals(std::vector<wire::Contender> contenders, FinalsRules rules) {
   return std::make_unique<FinalsRunner>(service_, std::move(contenders), std::move(rules));
 }
 

@@ -16,7 +16,7 @@ class LocalExecutor : public Executor {
   Runner& runner() override { return worker_runner(); }
   std::string distrust() const override { return runner_ ? runner_->distrust() : ""; }
   void stop_sharing() override { worker_runner().stop_sharing(); }
-  std::unique_ptr<FinalsRun> finals(std::vector<Contender> contenders, FinalsRules rules) override;
+  std::unique_ptr<FinalsRun> finals(std::vector<wire::Contender> contenders, FinalsRules rules) override;
   Artifact artifact(const Spec& spec) override;
   std::optional<Usage> usage() override;
 

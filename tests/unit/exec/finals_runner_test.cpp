@@ -19,7 +19,7 @@ class FinalsRunnerTest : public testing::Test {
 
   /// Finals of the specs 1 to `specs`, whose results are in this order.
   std::vector<Finalist> finals_of(std::int64_t specs, const exec::FinalsRules& rules) {
-    std::vector<exec::Contender> contenders;
+    std::vector<wire::Contender> contenders;
     for (std::int64_t i = 1; i <= specs; ++i) contenders.push_back({{tuning_.spec(i)}});
     return exec::FinalsRunner(*service_, contenders, rules)
         .run([this](int round, std::size_t) { round_ = round; })
@@ -31,7 +31,7 @@ class FinalsRunnerTest : public testing::Test {
     FakeTuning tuning(kSpecs + 1, backend);
     const auto service = tuning.service();
     tuning.host().behave = [](const FakeWorker&) { return FakeConduct{.open = std::chrono::seconds(1)}; };
-    std::vector<exec::Contender> contenders;
+    std::vector<wire::Contender> contenders;
     for (int i = 1; i <= kSpecs; ++i) contenders.push_back({{tuning.spec(i)}});
     contenders.push_back({{tuning.spec(kSpecs + 1), Entrant::Kind::baseline, "baseline"}});
     exec::FinalsRules rules;
@@ -103,7 +103,7 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
   const auto service = tuning.service();
   FakeHost& host = tuning.host();
   host.behave = [](const FakeWorker& worker) { return FakeConduct{.seconds = worker.spec > 3 ? 1.5e-3 : 1e-3}; };
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   contenders.push_back({{tuning.spec(9), Entrant::Kind::baseline, "baseline"}});
   exec::FinalsRules rules;
@@ -145,7 +145,7 @@ std::vector<Finalist> finals_after_a_sweep(FakeTuning& tuning, const FakeConduct
   exec::FinalsRules rules;
   rules.end = tuning.host().now() + std::chrono::hours(1);
   rules.together = true;
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 3; ++i) contenders.push_back({{tuning.spec(i)}});
   return exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;
 }
@@ -183,7 +183,7 @@ TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOther
   rules.other_state = PowerState::sustained;
   const auto timed = [&] {
     std::vector<std::int64_t> specs;
-    const std::vector<exec::Contender> contenders = {{{tuning_.spec(1)}},
+    const std::vector<wire::Contender> contenders = {{{tuning_.spec(1)}},
                                                      {{tuning_.spec(2)}},
                                                      {{tuning_.spec(3), Entrant::Kind::current_default}},
                                                      {{tuning_.spec(4), Entrant::Kind::baseline, "old"}}};
@@ -208,7 +208,7 @@ TEST_F(FinalsRunnerTest, TimeThatEndsWhileTheLastAreLoadedAgainFailsNobody) {
   tuning.host().behave = [](const FakeWorker& worker) {
     return FakeConduct{.open = std::chrono::seconds(worker.process), .seconds = worker.spec > 3 ? 1.5e-3 : 1e-3};
   };
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.end = tuning.host().now() + std::chrono::seconds(3);
@@ -227,7 +227,7 @@ TEST_F(FinalsRunnerTest, ASharedProcessThatEndsCostsARoundAndNoContender) {
   host.behave = [](const FakeWorker& worker) {
     return FakeConduct{.ends_while_timed = worker.spec == 5 && worker.process == 1 && worker.rounds == 2};
   };
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.accuracy = -1;
@@ -248,7 +248,7 @@ TEST_F(FinalsRunnerTest, WhoFailsBesideOthersFailsByItselfToo) {
   const auto service = tuning.service();
   FakeHost& host = tuning.host();
   host.behave = [](const FakeWorker& worker) { return FakeConduct{.fails = worker.spec == 5}; };
-  std::vector<exec::Contender> contenders;
+  std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 8; ++i) contenders.push_back({{tuning.spec(i)}});
   exec::FinalsRules rules;
   rules.accuracy = -1;
@@ -326,8 +326,8 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
     return FakeConduct{.seconds = worker.spec <= 2 ? (worker.spec == 1 ? 1.05e-3 : 1.052e-3) : noisy_seconds(worker)};
   };
   exec::FinalsRules rules = by_time();
-  rules.question = exec::Question{"old", 0.03};
-  const std::vector<exec::Contender> contenders = {{{tuning_.spec(1)}},
+  rules.question = wire::Question{"old", 0.03};
+  const std::vector<wire::Contender> contenders = {{{tuning_.spec(1)}},
                                                    {{tuning_.spec(2)}},
                                                    {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
                                                    {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
@@ -339,7 +339,7 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
   EXPECT_EQ(finals.finalists[2].rounds.size(), static_cast<std::size_t>(most));
   EXPECT_EQ(finals.finalists[3].rounds.size(), 15u);
   // A smaller question is answered as soon as it can be.
-  rules.question = exec::Question{"old", 0.2};
+  rules.question = wire::Question{"old", 0.2};
   EXPECT_LT(exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists[0].rounds.size(),
             16u);
 }

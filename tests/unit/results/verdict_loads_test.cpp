@@ -146,12 +146,12 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
     conduct.time = std::chrono::milliseconds(std::lround(use.seconds * 1e3));
     return conduct;
   };
-  std::vector<exec::Contender> contenders;
-  for (const exec::Contender& contender : tuning::choose_specs(tuner.trials(), plan, objective, std::nullopt, 5))
+  std::vector<wire::Contender> contenders;
+  for (const wire::Contender& contender : tuning::choose_specs(tuner.trials(), plan, objective, std::nullopt, 5))
     contenders.push_back({{tuning.spec(contender.entrant.spec.mesh_idx + 1)}});
   const auto disturbed = tuning::disturbed_specs(tuner.trials(), plan, objective, std::nullopt);
   const auto left_out = std::ranges::count_if(disturbed, [&](const Trial* trial) {
-    return std::ranges::none_of(contenders, [&](const exec::Contender& contender) {
+    return std::ranges::none_of(contenders, [&](const wire::Contender& contender) {
       return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
     });
   });

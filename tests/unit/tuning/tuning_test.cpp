@@ -154,9 +154,9 @@ TEST(ExitCodes, OfSeveralTheWorstCounts) {
 /// Finalists of three specs that took 1, 1.1 and 1.2 s, and a baseline.
 class ContendersTest : public testing::Test {
  protected:
-  std::vector<std::int64_t> values(const std::vector<exec::Contender>& contenders) const {
+  std::vector<std::int64_t> values(const std::vector<wire::Contender>& contenders) const {
     std::vector<std::int64_t> values;
-    for (const exec::Contender& contender : contenders) values.push_back(contender.entrant.spec.mesh_idx + 1);
+    for (const wire::Contender& contender : contenders) values.push_back(contender.entrant.spec.mesh_idx + 1);
     return values;
   }
   void cut(double seconds_left, double least_turn = 0) {
@@ -174,7 +174,7 @@ TEST_F(ContendersTest, TodaysConfigurationComesRightBehindTheBestHoweverSlowItIs
   const config::Loaded loaded = load_text(folder, program_file("{T: [1, 2, 3, 4]}"));
   const Objective objective(loaded.plan);
   EXPECT_EQ(values(tuning::choose_specs(trials_, loaded.plan, objective, {}, 2)), (std::vector<std::int64_t>{1, 2}));
-  const std::vector<exec::Contender> chosen = tuning::choose_specs(trials_, loaded.plan, objective, spec(4), 2);
+  const std::vector<wire::Contender> chosen = tuning::choose_specs(trials_, loaded.plan, objective, spec(4), 2);
   EXPECT_EQ(values(chosen), (std::vector<std::int64_t>{1, 4, 2}));
   EXPECT_TRUE(chosen[1].entrant.is_default());
 }
@@ -255,7 +255,7 @@ TEST_F(ContendersTest, TheBestAndTheBaselinesStayWhereTimeIsShort) {
 }
 
 TEST_F(ContendersTest, MoreThanTheBestTakePartOnlyIfThereIsTimeForAVerdict) {
-  const std::vector<exec::Contender> specs = contenders_.specs;
+  const std::vector<wire::Contender> specs = contenders_.specs;
   cut(21.4);  // four rounds of all
   EXPECT_EQ(values(contenders_.specs), (std::vector<std::int64_t>{1, 2}));
   contenders_.specs = specs;
@@ -307,7 +307,7 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
 
 TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
   Finals finals;
-  for (const exec::Contender& contender : contenders_.specs)
+  for (const wire::Contender& contender : contenders_.specs)
     finals.finalists.push_back({.entrant = contender.entrant, .rounds = {{1, 4.6}}});
   const auto overlooked = [&] {
     const Trial* trial = tuning::overlooked_spec(trials_, finals, {});
