@@ -178,6 +178,8 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
             ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
+    // So that all figures are of the time that is shown.
+    if (Timing& timing = row.measurement.timing; timing.stopped_early) timing.chosen = least_seconds(timing);
     if (ranked.finals_result) {
       row.finals_result = &*ranked.finals_result;
       row.measurement.timing = timing_of(*ranked.finals_result);
