@@ -22,11 +22,10 @@ struct DisturbedSpecs {
   int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
-/// What has ended the finals, or would have.
+/// The time limits that applied to the finals.
 struct FinalsLimits {
   std::optional<double> budget;       ///< seconds of --finals-budget
   std::optional<double> time_budget;  ///< seconds of the run
-  double usual = 0;                   ///< seconds of the time budget that are left to finals without `budget`
   double needed = 0;                  ///< seconds of finals, where there was no time for any
 };
 

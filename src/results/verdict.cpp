@@ -84,7 +84,7 @@ class WinnerVerdict {
     verdict.accuracy = accuracy_;
     for (const Ranked* row : open_rows()) verdict.open.push_back(row->trial->spec.mesh_idx);
     if (outcome_->comparison) {
-      verdict.compared = outcome_->comparison->shapes.front().best.front();
+      verdict.compared = best_of(*outcome_->comparison);
       verdict.threshold = outcome_->comparison->threshold;
     }
     verdict.asked = demands_->accuracy || demands_->noise || verdict.compared;
@@ -342,7 +342,7 @@ class WinnerVerdict {
   /// Whether no more rounds can tell the two results apart, because only the new one was timed now.
   bool compares_recorded_times() const {
     return outcome_->comparison && is_slower(*outcome_->comparison) == Answer::open &&
-           !outcome_->comparison->shapes.front().best.front().paired;
+           !best_of(*outcome_->comparison).paired;
   }
 
   std::string same_command(const std::string& option) const {
@@ -356,7 +356,7 @@ class WinnerVerdict {
     if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
     if (outcome_->finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
     if (outcome_->ended_early) return "the same command goes on from here";
-    if (outcome_->comparison && !by_time_ && !outcome_->comparison->shapes.front().best.front().interval)
+    if (outcome_->comparison && !by_time_ && !best_of(*outcome_->comparison).interval)
       return "one run of both specs compares them in turns";
     if (compares_recorded_times()) {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
@@ -397,7 +397,7 @@ class WinnerVerdict {
     const bool tried_all = summary_->specs == std::to_string(summary_->trials.size());
     const double with_sweep = *limits.time_budget - room + seconds;
     const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-    const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? limits.usual : 0);
+    const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? kFirstRoundsSeconds : 0);
     return fmt::format("{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
                        same_command(fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
                        *limits.time_budget);

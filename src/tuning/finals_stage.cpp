@@ -80,7 +80,7 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
-    finals_->limits = {rules_.budget, rules_.time_budget, kFirstRoundsSeconds, 0};
+    finals_->limits = {rules_.budget, rules_.time_budget, 0};
     Contenders contenders{
         choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
     if (contenders.specs.empty()) return;

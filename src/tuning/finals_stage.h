@@ -12,10 +12,8 @@ namespace tune::tuning {
 
 /// Unless another limit is asked for, finals last as long as the sweep's measuring at most. This is the least limit.
 inline constexpr double kLeastFinalsSeconds = 1;
-/// The seconds that the first kFirstRounds, and the question of --baseline, may take although that limit is reached. Of
-/// a time budget, as many are reserved for finals, but kFinalsShare of it at most.
-inline constexpr double kFirstRoundsSeconds = 30;
-/// The same in `sustained` on a GPU, and how many a turn takes there (H200): a load, and three samples of 0.1 s.
+/// What kFirstRoundsSeconds is in `sustained` on a GPU, and how many seconds a turn takes there (H200): a load, and
+/// three samples of 0.1 s.
 inline constexpr double kSustainedFirstRoundsSeconds = 120, kSustainedTurnSeconds = 0.65;
 
 /// Whether and how the finals of a tuning are held.

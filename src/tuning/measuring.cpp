@@ -32,7 +32,7 @@ exec::Executor& Measuring::executor() {
   return *executor_;
 }
 
-// What took more than twice as long as a best that is not to be trusted may be good.
+// Specs that were stopped early are measured again too: the limit came from a time that is not trusted.
 void remeasure_distrusted(Tuner& tuner, Measuring& measuring, results::Notices& notes) {
   const std::string distrust = measuring.started() != nullptr ? measuring.started()->distrust() : "";
   if (distrust.empty()) return;

@@ -23,7 +23,7 @@ struct TunerRules {
   TimeRule time = {};                 ///< what stands for the launches of a spec
   bool cut_slow = false;              ///< specs far behind the best are timed less
   bool keep_going = false;            ///< also when every spec fails alike
-  std::string flaw = {};              ///< by which all specs are likely to fail: the first failure ends the sweep
+  std::string flaw = {};              ///< a known mistake in the source: the first failure ends the sweep
   int jobs = 1;
   /// The most specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
   /// Unset: as many as the runner takes.

@@ -81,9 +81,7 @@ JobEnd run_job(recording::Journal* journal, const std::function<void()>& work) {
   return end;
 }
 
-void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome) {
-  // Without --tune every spec is listed with what it took itself.
-  if (!tuned) return;
+void note_trials(const Plan& plan, results::TuningOutcome& outcome) {
   const auto reports_time = [](const Trial& trial) {
     return trial.measurement() && !is_of_whole_command(*trial.measurement());
   };

@@ -32,8 +32,8 @@ struct JobEnd {
 /// thrown.
 JobEnd run_job(recording::Journal* journal, const std::function<void()>& work);
 
-/// Adds the notes that depend on all trials together. `tuned`: their order of merit is printed.
-void note_trials(const Plan& plan, bool tuned, results::TuningOutcome& outcome);
+/// Adds the notes that depend on all trials together, where their order of merit is printed.
+void note_trials(const Plan& plan, results::TuningOutcome& outcome);
 
 /// Adds how well the model fits, if a search had one and enough was measured to tell.
 void note_model(const std::optional<CostModel>& model, results::TuningOutcome& outcome);

@@ -61,7 +61,7 @@ ExitCode judge(const Tuned& tuned, const Spec& spec, const std::string& artifact
   const bool was_tried = trial != nullptr;
   const auto& comparison = tuned.outcome.comparison;
   if (comparison) {
-    const ComparedSpec& best = comparison->shapes.front().best.front();
+    const ComparedSpec& best = best_of(*comparison);
     if (best.ratio) row.ratio = fmt::format("{:.3f}", *best.ratio);
     if (best.interval) row.interval = report::interval_text(*best.interval);
   }
@@ -80,7 +80,7 @@ ExitCode judge(const Tuned& tuned, const Spec& spec, const std::string& artifact
     return ExitCode::check_failed;
   }
   const Answer answer = is_slower(*comparison);
-  const ComparedSpec& best = comparison->shapes.front().best.front();
+  const ComparedSpec& best = best_of(*comparison);
   const bool same_bytes = !artifact_then.empty() && own->trial->measurement()->build.artifact_hash == artifact_then;
   const bool is_first = own == &tuned.rows.front() || (own->finals_result && own->finals_result->tie);
   row.verdict = answer == Answer::yes           ? "slower"

@@ -262,7 +262,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
     for (const Trial& trial : outcome.trials) exporter.add(trial);
     note_recording(recording, choice, wants_finals(options), outcome);
     tuning::note_model(model, outcome);
-    tuning::note_trials(plan, options.tune, outcome);
+    if (options.tune) tuning::note_trials(plan, outcome);
   };
 
   // Try, decide, say and write.

@@ -36,13 +36,13 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
   const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
   RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
-  if (!target_->objective.by_time() && !comparison.shapes.front().best.front().paired)
+  if (!target_->objective.by_time() && !best_of(comparison).paired)
     results::compare_costs(cost_, target_->objective, outcome, comparison);
   return comparison;
 }
 
 void print_comparison(const RunComparison& comparison) {
-  if (comparison.shapes.front().best.front().paired) return;
+  if (best_of(comparison).paired) return;
   platform::print(report::comparison_text(comparison, 0, platform::terminal_columns(STDOUT_FILENO)));
 }
 

@@ -56,7 +56,7 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
   if (earlier_failures > 0)
     outcome.notes.add(
         fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier_failures));
-  tuning::note_trials(target.plan(), target.options.tune, outcome);
+  if (target.options.tune) tuning::note_trials(target.plan(), outcome);
   const tuning::SearchRules& search = target.job.search;
   if (target.job.only.empty() && grid && tuning::wants_search(search, grid->specs.size()))
     tuning::note_model(tuning::model_for(search, target.plan(), tuned_for), outcome);

@@ -177,7 +177,7 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   rules.time_budget = search.time_budget;
   if (rules.time_budget && target.options.tune && target.options.finals.hold)
     *rules.time_budget -=
-        std::min(kFinalsShare * *rules.time_budget, target.options.finals.budget.value_or(tuning::kFirstRoundsSeconds));
+        std::min(kFinalsShare * *rules.time_budget, target.options.finals.budget.value_or(kFirstRoundsSeconds));
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = target.options.tune && !target.job.in_full;

@@ -39,7 +39,7 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job);
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending);
 results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);
 /// `csv`: the file that will have all specs; empty: none.
-results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv = {});
+results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv);
 /// How a dry run and --build-only list specs on stdout.
 report::ListLook list_look(const TuneOptions& options, const Plan& plan);
 report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);

@@ -17,7 +17,7 @@ struct Tuned {
   results::TuningOutcome outcome;
   std::vector<Ranked> rows;                ///< the specs that were ranked, best first; they point into the outcome
   std::optional<config::BestResult> best;  ///< with --tune, if there is a valid spec
-  std::optional<Verdict> verdict;          ///< likewise
+  std::optional<Verdict> verdict;          ///< with --tune
   std::string date;                        ///< when the best was measured
   bool estimated = false;                  ///< an estimate was printed
   bool started_workers = false;            ///< something was built or timed, because not everything was known

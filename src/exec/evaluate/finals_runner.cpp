@@ -140,7 +140,7 @@ std::shared_ptr<WorkerProcess> FinalsRunner::first_process(const wire::MeasureRe
   return process;
 }
 
-/// Has the process for the first one. Returns whether it is still there then.
+/// Loads the entry, and starts the shared process for the first of them. Returns false if that process has ended.
 bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
                                 wire::MeasureRequest request) {
   const std::size_t place = active_count();
@@ -166,7 +166,7 @@ void FinalsRunner::separate() {
   load(together);
 }
 
-// Two are loaded in any case, and of these one is a spec.
+// Never are so many left out that fewer than two remain, one of them a spec.
 bool FinalsRunner::is_late(FinalsRules::Clock::time_point begin) const {
   const bool any_spec =
       std::ranges::any_of(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
@@ -215,7 +215,8 @@ std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const wire::
   return Prepared{service_->requests().measure(contender.entrant.spec), std::get<Artifact>(*built).path.string()};
 }
 
-std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(const wire::Contender::Stored& stored) const {
+std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(
+    const wire::Contender::Stored& stored) const {
   const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
   const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
   if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};

@@ -54,6 +54,8 @@ struct RunComparison {
   bool same_run = false;          ///< both are the same record, so that nothing can have changed
 };
 
+/// How the best of a run compares with an earlier result. Precondition: one problem is compared.
+inline const ComparedSpec& best_of(const RunComparison& comparison) { return comparison.shapes.front().best.front(); }
 /// `slower`, `fails now`, `within noise`, ...
 std::string_view to_text(Change change);
 /// Whether the change is one that a check is to fail for: slower by more than the threshold, or a new failure.

@@ -164,14 +164,14 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   exec::FinalsRules finals_rules;
   finals_rules.seed = seed;
   finals_rules.end = after(std::max(sweep, tuning::kLeastFinalsSeconds));
-  finals_rules.last_end = after(tuning::kFirstRoundsSeconds);
+  finals_rules.last_end = after(kFirstRoundsSeconds);
   const Finals finals = exec::FinalsRunner(*service, contenders, finals_rules).run([](int, std::size_t) {});
 
   std::vector<Merit> merits;
   for (const Trial& trial : tuner.trials()) merits.push_back(objective.merit(trial.spec, *trial.measurement()));
   const Ranking ranking = rank(tuner.trials(), merits, &finals);
   const double won = work.at(static_cast<std::size_t>(ranking.rows.front().trial->spec.mesh_idx));
-  const auto limit = after(std::max({sweep, tuning::kLeastFinalsSeconds, tuning::kFirstRoundsSeconds}));
+  const auto limit = after(std::max({sweep, tuning::kLeastFinalsSeconds, kFirstRoundsSeconds}));
   return {won <= 1.01 * *std::ranges::min_element(work), ranking.loss && *ranking.loss <= kAccuracy && left_out == 0,
           std::chrono::duration<double>(tuning.host().now() - limit).count()};
 }

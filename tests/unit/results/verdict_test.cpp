@@ -137,7 +137,7 @@ TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   outcome_.finals.held.reset();
   summary_.specs = "30";
   EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
-  outcome_.finals.limits = {{}, 10, 30, 0};
+  outcome_.finals.limits = {{}, 10, 0};
   EXPECT_EQ(verdict().decision, Decision::undecided);
   EXPECT_EQ(verdict().why, "--time-budget 10s was too short for another of 30 specs");
   EXPECT_EQ(verdict().lines.back(),
@@ -160,7 +160,7 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   set_loss(1, 0.061);
   outcome_.finals.held->seconds = 24;
   outcome_.finals.held->room = 24;
-  outcome_.finals.limits = {{}, 90, 30, 0};
+  outcome_.finals.limits = {{}, 90, 0};
   EXPECT_EQ(next(),
             "  next: the same command with --time-budget 200s --finals-budget 50s holds longer finals: --time-budget "
             "90s leaves these no more time");
@@ -174,7 +174,7 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   outcome_.finals.held->room = 60;
   EXPECT_EQ(next(), "  next: the same command with --finals-budget 30s holds longer finals");
   outcome_.finals.held.reset();
-  outcome_.finals.limits = {{}, 10, 30, 12};
+  outcome_.finals.limits = {{}, 10, 12};
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
 
