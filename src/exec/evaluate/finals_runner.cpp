@@ -16,6 +16,7 @@ namespace tune::exec {
 namespace {
 
 constexpr int kMinRounds = 7;
+constexpr double kExactSeconds = 120;          // that rounds may take to show that costs never change
 constexpr int kBaselineRounds = 15;            // are enough to know a ratio to 1 %; the decision is among the specs
 constexpr std::ptrdiff_t kFew = 4;             // specs that have processes of their own at the end
 constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening the device again for those few
@@ -382,8 +383,7 @@ void FinalsRunner::end_round() {
 bool FinalsRunner::settled() {
   const Choice choice = tournament_->choice();
   if (choice.winner == nullptr) return true;
-  const int fewest = tournament_->judge().is_exact() ? 2 : objective_ ? Judge::kFewest : kMinRounds;
-  if (round_ < fewest || !choice.decided(rules_.accuracy)) return false;
+  if (round_ < (objective_ ? Judge::kFewest : kMinRounds) || !choice.decided(rules_.accuracy)) return false;
   if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
   if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
   if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
@@ -394,7 +394,12 @@ bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winne
   const auto asked = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;
-  const auto interval = Judge(2).compared_ratio(winner, (*asked)->result);
+  std::vector<const Finalist*> specs;
+  for (const auto& entry : entries_)
+    if (entry->is_spec()) specs.push_back(&entry->result);
+  Judge judge(2);
+  judge.see(specs);
+  const auto interval = judge.compared_ratio(winner, (*asked)->result);
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 
@@ -403,9 +408,10 @@ bool FinalsRunner::rests(const FinalsEntry& entry) const {
   return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
 }
 
-// A few rounds more than there is time for tell that costs are known exactly.
+// Costs that have never changed are known exactly after kFewest rounds, for which slow specs get more time.
 bool FinalsRunner::needs_another_round() const {
-  return objective_ && !rules_.end_is_asked_for && tournament_->judge().may_be_exact();
+  return objective_ && !rules_.end_is_asked_for && round_ <= Judge::kFewest && active_specs() > 1 &&
+         tournament_->judge().never_changed() && service_->now() < end() + platform::ticks(kExactSeconds);
 }
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.

@@ -12,8 +12,6 @@ namespace tune {
 namespace {
 
 constexpr double kError = 0.05;
-/// How often values are repeated, over all specs, before noise is ruled out.
-constexpr int kRepeats = 6;
 
 /// Either of a pair may be the one that is misjudged (Bonferroni).
 double level_of(std::size_t specs) {
@@ -139,7 +137,7 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
   if (has_costs(spec, other)) {
     Judge of_both = *this;
-    if (!is_exact()) of_both.see(std::array{&spec, &other});
+    if (!never_changed_) of_both.see(std::array{&spec, &other});
     return of_both.deciding_interval(spec, other);
   }
   auto interval = ratio_interval(undisturbed(spec), other);
@@ -148,21 +146,15 @@ std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finali
 }
 
 void Judge::see(std::span<const Finalist* const> specs) {
-  repeats_ = 0;
-  for (const Finalist* spec : specs)
-    for (const auto& [round, cost] : spec->costs) {
-      if (cost != spec->costs.begin()->second) return repeats_.reset();
-      *repeats_ += round != spec->costs.begin()->first ? 1 : 0;
-    }
+  never_changed_ = std::ranges::all_of(specs, [](const Finalist* spec) {
+    return std::ranges::all_of(spec->costs,
+                               [&](const auto& cost) { return cost.second == spec->costs.begin()->second; });
+  });
 }
-
-bool Judge::is_exact() const { return repeats_ && *repeats_ >= kRepeats; }
-
-bool Judge::may_be_exact() const { return repeats_ && *repeats_ < kRepeats; }
 
 std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
   const std::vector<double> ratios = deciding_ratios(spec, other);
-  if (is_exact() && has_costs(spec, other) && !ratios.empty()) return Interval{ratios[0], ratios[0]};
+  if (never_changed() && has_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
   return intervals_.of(ratios);
 }
 
@@ -228,7 +220,7 @@ std::vector<Finalist*> Tournament::end_round(int round) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
   judge_.see(specs);
-  if (specs.empty() || (round < Judge::kFewest && !judge_.is_exact())) return lost;
+  if (round < Judge::kFewest || specs.empty()) return lost;
   const Finalist& leader = Judge::leader_of(specs);
   for (Finalist* spec : specs_)
     if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader) &&

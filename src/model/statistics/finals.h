@@ -85,19 +85,18 @@ std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& ot
 /// equal speed are told apart, or that the fastest is said to have lost, is at most 5 %.
 ///
 /// Specs that have costs are compared by these instead ("slower" is then "worse"), without kEquivalence and clean
-/// times. Where no spec's cost ever changed, as the size of a file, ratios are known exactly after a few rounds.
+/// times. Where no spec's cost ever changed in kFewest rounds or more, as the size of a file, ratios are known exactly.
 class Judge {
  public:
-  static constexpr int kFewest = 5;  ///< rounds before anything is decided that is not known exactly
+  static constexpr int kFewest = 5;  ///< rounds before anything is decided
 
   /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
-  /// Looks at whether the costs of these, which are all that compete, ever changed from one round to another.
+  /// Looks at whether the costs of these, which are all that compete, ever changed from one round to another. Where
+  /// nobody has looked, those of a pair tell.
   void see(std::span<const Finalist* const> specs);
-  /// Whether they never did, so often that noise is ruled out.
-  bool is_exact() const;
-  /// Whether they never did, but a few more rounds have to show it.
-  bool may_be_exact() const;
+  /// Whether they never did, as far as see() knows.
+  bool never_changed() const { return never_changed_.value_or(false); }
   /// Without so many rounds it cannot say by how much one may be slower than another.
   int fewest_rounds() const { return intervals_.fewest(); }
 
@@ -124,7 +123,7 @@ class Judge {
   std::optional<Interval> deciding_interval(const Finalist& spec, const Finalist& other) const;
 
   SequentialIntervals intervals_;
-  std::optional<int> repeats_;  ///< how often a round had the cost of the first one; nullopt: one had another
+  std::optional<bool> never_changed_;  ///< what see() has found; unset: it was not called
 };
 
 /// Who wins finals, and by what share of its time another may be faster; nullopt if there are too few rounds to say.
