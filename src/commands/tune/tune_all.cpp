@@ -193,7 +193,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     searches.pop_front();
     builds->add(own, specs,
                 [&](const Spec& spec) { return !known.contains(own.trial_id(spec)) && !launched_row(spec, own).loss; });
-    service->look_after_processes();
+    service->look_after_builds();
   }
   builds->add_what_several_may_ask_for();
   if (builds->count() > 0 && !options.terminal.quiet)

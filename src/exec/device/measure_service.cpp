@@ -49,7 +49,10 @@ MeasureService::~MeasureService() {
 void MeasureService::claim_clocks() {
   for (MeasureDevice& device : devices_)
     while (!device.claim_clocks())
-      if (const auto event = wait(now() + kClocksPoll)) heed(*event);
+      if (const auto event = wait(now() + kClocksPoll)) {
+        heed(*event);
+        handle(*event);
+      }
 }
 
 void MeasureService::finish_builds() {
@@ -63,7 +66,7 @@ void MeasureService::finish_builds() {
   }
 }
 
-void MeasureService::look_after_processes() {
+void MeasureService::look_after_builds() {
   while (const auto event = wait(now())) {
     heed(*event);
     handle(*event);

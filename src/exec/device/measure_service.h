@@ -52,8 +52,8 @@ class MeasureService {
   void claim_clocks();
   /// Finishes all queued builds, and a reference that is being made. Throws Interrupted, and what its making throws.
   void finish_builds();
-  /// Handles what has happened to processes, when no specs are waited for. Throws Interrupted.
-  void look_after_processes();
+  /// Handles what has happened to processes before any spec is measured. Throws Interrupted.
+  void look_after_builds();
   /// `request` as a measure process gets it.
   wire::MeasureRequest complete(wire::MeasureRequest request, const std::string& artifact) const;
 
