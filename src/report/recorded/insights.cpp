@@ -156,7 +156,9 @@ std::string other_values(const Summary& summary, const MeritUnit& unit) {
     const Ranked* other = lowest(summary.ranking, cost_without);
     if (other == nullptr) continue;
     const std::string cells[] = {
-        name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx), four_digits(other->objective * factor),
+        name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx),
+        four_digits(other->objective * factor *
+                    (both_stood(winner, *other) || unit.title != MeritUnit().title ? 1 : drift)),
         four_digits(distance(winner, *other, unit, drift)), settings_text(other->trial->spec, summary.varying)};
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
   }

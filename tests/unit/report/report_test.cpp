@@ -423,7 +423,7 @@ TEST(Insights, TheBestWithoutAValueIsTheBestWhereverItsRowIs) {
   for (const std::size_t i : {3U, 4U}) summary.ranking.rows.push_back({&trials[i], 1.9688e-3, std::nullopt});
   summary.ranking.rows[3].failed_in_finals = &failure;
   const std::string text = changes_text(summary, {});
-  EXPECT_NE(text.find("\n        BM=128         7     1.969         2.000   BM=64/NUM_STAGES=3\n"), std::string::npos)
+  EXPECT_NE(text.find("\n        BM=128         7     2.000         2.000   BM=64/NUM_STAGES=3\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("\n  NUM_STAGES=4        37 "), std::string::npos) << text;
 }
