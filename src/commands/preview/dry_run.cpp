@@ -102,7 +102,7 @@ namespace fs = std::filesystem;
 // What is missing on this machine is not looked for: whoever counts need not mean to run here.
 ExitCode count(const Target& target) {
   print_warnings(misfits_of_source(target.plan()));
-  if (const auto fault = tuning::default_fault(target.plan())) print_warnings(std::span(&*fault, 1));
+  if (const auto fault = target.default_fault()) print_warnings(std::span(&*fault, 1));
   const std::vector<Restriction> wanted = config::restrictions(target.filters);
   std::string counted;
   std::int64_t known = 0;  // so many at least

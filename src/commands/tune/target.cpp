@@ -61,6 +61,11 @@ bool names_any(const std::optional<config::Shape>& shape, const std::vector<Sett
          });
 }
 
+/// Whether the command line sets what `default:` does.
+bool sets_default(const Job& job, const Plan& plan) {
+  return job.load.configuration || names_any(job.shape(), plan.default_settings);
+}
+
 }  // namespace
 
 Job::Job(const TuneOptions& options)
@@ -130,13 +135,17 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
 
 std::optional<tuning::Grid> Target::grid(results::TuningOutcome& outcome) const {
   tuning::GridRules rules = grid_rules(options, job.search);
-  rules.one_configuration = job.load.configuration || names_any(job.shape(), plan().default_settings);
+  rules.one_configuration = sets_default(job, plan());
   std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, outcome.notes);
   if (!grid) return grid;
   outcome.filters = filters;
   outcome.pruned = grid->pruned;
   outcome.default_spec = grid->default_spec;
   return grid;
+}
+
+std::optional<std::string> Target::default_fault() const {
+  return sets_default(job, plan()) ? std::nullopt : tuning::default_fault(plan());
 }
 
 }  // namespace tune::commands

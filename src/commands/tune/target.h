@@ -62,6 +62,8 @@ struct Target {
   /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `outcome`. Throws
   /// Error(bad_input).
   std::optional<tuning::Grid> grid(results::TuningOutcome& outcome) const;
+  /// tuning::default_fault, unless the command line sets what `default:` does.
+  std::optional<std::string> default_fault() const;
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 
