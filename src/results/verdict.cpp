@@ -234,7 +234,8 @@ class WinnerVerdict {
   std::string compared_text(const Verdict& verdict) const {
     const ComparedSpec& row = *verdict.compared;
     if (!row.ratio && row.change == Change::unknown)
-      return "the objective of the earlier result is not known: " + outcome_->comparison->why_recorded;
+      return "the objective of the earlier result is not known: " +
+             line_with_escapes(outcome_->comparison->why_recorded);
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
     const std::string then = row.paired ? "old" : "recorded";
     std::string ratio = by_time_ ? fmt::format("new/{} = {:.3f}", then, *row.ratio)

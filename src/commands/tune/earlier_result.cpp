@@ -18,14 +18,15 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
   rules_.threshold = threshold.value_or(rules_.threshold);
   results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
   if (!target.objective.by_time()) cost_ = results::recorded_cost(file, target.objective);
-  if (!target.objective.by_time() && !cost_ && !tuning::names_artifact(file))
+  is_built_ = tuning::names_artifact(file);
+  if (!target.objective.by_time() && !cost_ && !is_built_)
     throw Error(ExitCode::bad_input,
                 fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
                             "--objective {1}, or compare the times: --objective time",
                             file.string(), target.objective.name()));
   for (const std::string& note : before_.notes) print_wrapped("note: " + note);
   std::filesystem::path best = file;
-  if (!tuning::names_artifact(file) && tuning::names_artifact(best.replace_extension("yaml")))
+  if (!is_built_ && tuning::names_artifact(best.replace_extension("yaml")))
     print_wrapped(
         fmt::format("note: of {} only the recorded times are compared; --baseline {} times its winner again, in turns "
                     "with the new one",
@@ -36,8 +37,12 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
   const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
   RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
-  if (!target_->objective.by_time() && !best_of(comparison).paired)
-    results::compare_costs(cost_, target_->objective, outcome, comparison);
+  if (target_->objective.by_time() || best_of(comparison).paired) return comparison;
+  if (comparison.why_recorded.empty())
+    comparison.why_recorded = !outcome.finals.held ? "no finals were held"
+                              : is_built_          ? "it took no part in the finals"
+                                                   : "what is not built cannot be timed again";
+  results::compare_costs(cost_, target_->objective, outcome, comparison);
   return comparison;
 }
 

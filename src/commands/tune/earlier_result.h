@@ -22,6 +22,7 @@ class EarlierResult {
   const Target* target_;
   std::optional<double>
       cost_;  ///< Merit::cost of the earlier result, if it has a value of an objective that is not the time
+  bool is_built_ = false;  ///< its artifact can be timed again
   results::RecordedTimes before_;
   std::string label_;
   results::ComparisonRules rules_;

@@ -111,14 +111,14 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 
 std::optional<EarlierResult> earlier_result(const Target& target, const Device& device) {
   if (!target.job.baseline) return std::nullopt;
-  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, target.options.threshold, target, device);
-  if (!target.options.baseline) return earlier;
-  tuning::require_stored(*target.options.baseline, store_places(target.options.store));
-  if (!target.options.finals.hold && tuning::names_artifact(*target.options.baseline))
+  const auto& named = target.options.baseline;
+  if (named && !target.options.finals.hold && tuning::names_artifact(*named))
     cli::refuse(
         fmt::format("--no-finals would compare a new time with the recorded one of {}; without it, finals time both in "
                     "turns. tune diff compares recorded times",
-                    target.options.baseline->string()));
+                    named->string()));
+  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, target.options.threshold, target, device);
+  if (named) tuning::require_stored(*named, store_places(target.options.store));
   return earlier;
 }
 

@@ -198,6 +198,16 @@ RunComparison judged(RunComparison comparison) {
   return comparison;
 }
 
+/// Compares two by their rounds, and knows whether any spec of these finals ever had another cost.
+Judge judge_of_two(const Finals& finals) {
+  std::vector<const Finalist*> specs;
+  for (const Finalist& finalist : finals.finalists)
+    if (finalist.entrant.is_spec()) specs.push_back(&finalist);
+  Judge judge(2);
+  judge.see(specs);
+  return judge;
+}
+
 /// The best of a run beside an earlier one that it has timed again; nullopt if one of them did not come through.
 std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec& recorded, const std::string& label) {
   const auto find = [&](const auto& is_it) {
@@ -212,7 +222,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   ComparedSpec row = recorded;
   row.before = Estimate{median_seconds(*then)};
   row.ratio = median(ratios);
-  row.interval = Judge(2).compared_ratio(*best, *then);
+  row.interval = judge_of_two(finals).compared_ratio(*best, *then);
   row.paired = true;
   return row;
 }
@@ -225,8 +235,10 @@ std::string why_not_timed(const Finals& finals, const std::string& label) {
                        : "the two had too few rounds of finals in common";
 }
 
-/// With the digits that a best.yaml has.
-double as_recorded(double figure) { return number_from<double>(fmt::format("{:.6g}", figure)).value_or(figure); }
+/// The recorded figure if it is this one with the digits of a best.yaml: six, or all of a whole number.
+double as_recorded(double figure, double recorded) {
+  return number_from<double>(fmt::format("{:.6g}", figure)) == recorded ? recorded : figure;
+}
 
 }  // namespace
 
@@ -286,8 +298,6 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
                    RunComparison& comparison) {
   ComparedShape& shape = comparison.shapes.front();
   ComparedSpec& row = shape.best.front();
-  if (comparison.why_recorded.empty())
-    comparison.why_recorded = outcome.finals.held ? "what is not built cannot be timed again" : "no finals were held";
   row.ratio = std::nullopt;
   row.interval = std::nullopt;
   row.paired = true;
@@ -298,17 +308,11 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
   Finalist now = found != nullptr ? *found : Finalist(), then;
   if (now.costs.empty()) now.costs[0] = objective.merit(trial->spec, *trial->measurement()).cost();
   for (auto& [round, cost] : now.costs) {
-    cost = as_recorded(cost);
+    cost = as_recorded(cost, *before);
     then.costs[round] = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
-  Judge judge_of_costs(2);
-  std::vector<const Finalist*> specs;
-  if (outcome.finals.held)
-    for (const Finalist& finalist : outcome.finals.held->finalists)
-      if (finalist.entrant.is_spec()) specs.push_back(&finalist);
-  judge_of_costs.see(specs);
-  row.interval = judge_of_costs.compared_ratio(now, then);
+  row.interval = (outcome.finals.held ? judge_of_two(*outcome.finals.held) : Judge(2)).compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);

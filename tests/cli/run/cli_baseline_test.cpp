@@ -75,6 +75,9 @@ TEST_F(Baseline, AnOldWinnerIsTimedByAnObjectiveThatItsFileLacks) {
   sandbox_.write_gemm("objective: rate\nmetrics: {rate: {expr: 1/time, maximize: true}}\n", kSlowKernel);
   const Result result = tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s");
   EXPECT_TRUE(result.out.starts_with("FAIL: new is ")) << result.out;
+  sandbox_.write_gemm("objective: cost\nmetrics: {cost: BM*1000+7}\n", kSlowKernel);
+  const std::string by_cost = tune({"--output", "new", "--baseline", "old.yaml"}, 0, "20s").out;
+  EXPECT_TRUE(by_cost.starts_with("PASS: new is 1.000 times as bad as old (1.000..1.000), allowed 1.03\n")) << by_cost;
   EXPECT_TRUE(has(refusal(sandbox_, {"gemm.yaml", "--tune", "--baseline", "old.yaml", "--no-finals"}),
                   "--no-finals would compare a new time with the recorded one of old.yaml; "));
 }

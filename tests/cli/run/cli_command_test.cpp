@@ -364,6 +364,18 @@ TEST_F(Commands, AnEarlierResultIsComparedByTheObjective) {
             "with --objective peak_mib, or compare the times: --objective time\n");
 }
 
+TEST_F(Commands, AFigureOfManyDigitsIsKnownToHaveStayedTheSame) {
+  write_script("sleep 0.05; echo \"{\\\"bytes\\\": 123456$1}\"");
+  const auto gate = [&](Words options) {
+    options.insert(options.begin(), {"--tune", "--param", "A:[7,8]", "--objective", "bytes"});
+    return tune(options, {"./run.sh", "{A}"}, 0).out;
+  };
+  gate({"--output", "old"});
+  EXPECT_TRUE(has(sandbox_.read("old.yaml"), "bytes: 1234567\n")) << sandbox_.read("old.yaml");
+  const std::string same = gate({"--output", "new", "--baseline", "old.yaml", "--threshold", "0"});
+  EXPECT_TRUE(same.starts_with("PASS: new is 1.000 times as bad as old (1.000..1.000), allowed 1\n")) << same;
+}
+
 TEST_F(Commands, AFigureThatSomeRunsDoNotPrintIsAFailure) {
   write_script("sleep 0.05; test $(grep -c $1 seen.txt) = 3 || echo \"{\\\"bytes\\\": $1}\"");
   const Result result =
