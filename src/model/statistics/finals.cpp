@@ -137,7 +137,7 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
   if (has_costs(spec, other)) {
     Judge of_both = *this;
-    if (!never_changed_) of_both.see(std::array{&spec, &other});
+    if (never_changed_.value_or(true)) of_both.see(std::array{&spec, &other});
     return of_both.deciding_interval(spec, other);
   }
   auto interval = ratio_interval(undisturbed(spec), other);

@@ -92,8 +92,7 @@ class Judge {
 
   /// `specs` is the number of specs at the start.
   explicit Judge(std::size_t specs);
-  /// Looks at whether the costs of these, which are all that compete, ever changed from one round to another. Where
-  /// nobody has looked, those of a pair tell.
+  /// Looks at whether the costs of these, which are all that compete, ever changed from one round to another.
   void see(std::span<const Finalist* const> specs);
   /// Whether they never did, as far as see() knows.
   bool never_changed() const { return never_changed_.value_or(false); }
@@ -114,8 +113,8 @@ class Judge {
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios of the times lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
-  /// The same of costs if both have any; else the low end is that of the spec's clean times, and the high end that of
-  /// the other's.
+  /// The same of costs if both have any, and exact if neither those of the two nor any that was seen ever changed; else
+  /// the low end is that of the spec's clean times, and the high end that of the other's.
   std::optional<Interval> compared_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:

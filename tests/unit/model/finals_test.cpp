@@ -278,6 +278,9 @@ TEST(Judge, KnowsARatioOfCostsThatIsAlwaysTheSame) {
   const Choice choice = choose_winner(judge, std::vector<const Finalist*>{&small, &larger}, 0.01);
   EXPECT_EQ(choice.winner, &small) << "though the other loses less than the accuracy, and has the lower number";
   EXPECT_EQ(choice.loss, 0);
+  const Finalist baseline = costing(9, {1000, 1300}, 5);
+  EXPECT_EQ(judge.compared_ratio(small, costing(9, {500}, 5))->low, 2);
+  EXPECT_EQ(judge.compared_ratio(small, baseline), std::nullopt) << "it was not seen, and changes";
   // Whole numbers that chance may have repeated, as those of another spec show.
   const Finalist other = costing(3, {1000, 1001}, 5);
   judge.see(std::vector<const Finalist*>{&small, &larger, &other});
