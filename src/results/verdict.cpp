@@ -358,7 +358,9 @@ class WinnerVerdict {
     if (outcome_->finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
     if (outcome_->ended_early) return "the same command goes on from here";
     if (outcome_->comparison && !by_time_ && !best_of(*outcome_->comparison).interval)
-      return "one run of both specs compares them in turns";
+      return best_of(*outcome_->comparison).ratio
+                 ? "one run of both specs compares them in turns"
+                 : same_command("--fresh") + " times both again; if that fails, tune the old source again";
     if (compares_recorded_times()) {
       if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
       return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";
