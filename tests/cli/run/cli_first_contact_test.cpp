@@ -159,10 +159,13 @@ TEST_F(FirstContact, ADefaultIsNotMissedWhereTheConfigurationIsNamed) {
     Words all = {"gemm.yaml", "--dry-run"};
     all.insert(all.end(), words.begin(), words.end());
     EXPECT_FALSE(has(sandbox_.tune(all).err, "default"));
+    all.emplace_back("--quiet");
+    EXPECT_FALSE(has(sandbox_.tune(all).err, "default"));
   }
   sandbox_.write_gemm("default: {BM: 3}\n");
   EXPECT_TRUE(
       has(sandbox_.tune({"gemm.yaml", "--dry-run"}).err, "default is no spec, and is not tried: BM is never 3"));
+  EXPECT_TRUE(has(sandbox_.tune({"gemm.yaml", "--dry-run", "--quiet"}).err, "BM is never 3"));
   sandbox_.write("sizes.yaml", "- {M: 8, N: 16, K: 16}\n");
   EXPECT_TRUE(has(sandbox_.tune({"gemm.yaml", "--dry-run", "--shapes", "sizes.yaml"}).err, "BM is never 3"));
 }
