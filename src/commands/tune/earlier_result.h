@@ -20,9 +20,8 @@ class EarlierResult {
 
  private:
   const Target* target_;
-  std::optional<double>
-      cost_;  ///< Merit::cost of the earlier result, if it has a value of an objective that is not the time
-  bool is_built_ = false;  ///< its artifact can be timed again
+  std::optional<double> cost_;  ///< Merit::cost of the earlier result; unset: not known, or the objective is the time
+  bool is_built_ = false;       ///< its artifact can be timed again
   results::RecordedTimes before_;
   std::string label_;
   results::ComparisonRules rules_;

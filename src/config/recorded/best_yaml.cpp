@@ -39,7 +39,7 @@ class BestWriter {
     return node;
   }
 
-  /// With six digits, or all of a whole number, as which a double is exact.
+  /// With six digits, or with all if it is a whole number that a double holds exactly.
   static Node number(double value) {
     constexpr double kExact = 1LL << 53;
     const bool whole = value == std::floor(value) && std::fabs(value) < kExact;

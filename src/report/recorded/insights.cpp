@@ -155,11 +155,11 @@ std::string other_values(const Summary& summary, const MeritUnit& unit) {
     };
     const Ranked* other = lowest(summary.ranking, cost_without);
     if (other == nullptr) continue;
-    const std::string cells[] = {
-        name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx),
-        four_digits(other->objective * factor *
-                    (both_stood(winner, *other) || unit.title != MeritUnit().title ? 1 : drift)),
-        four_digits(distance(winner, *other, unit, drift)), settings_text(other->trial->spec, summary.varying)};
+    const bool of_sweep = unit.title == MeritUnit().title && !both_stood(winner, *other);
+    const std::string cells[] = {name + "=" + to_text(*own), std::to_string(other->trial->spec.mesh_idx),
+                                 four_digits(other->objective * factor * (of_sweep ? drift : 1)),
+                                 four_digits(distance(winner, *other, unit, drift)),
+                                 settings_text(other->trial->spec, summary.varying)};
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
   }
   if (columns.front().cells.empty()) return "";
