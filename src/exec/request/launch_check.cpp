@@ -54,14 +54,6 @@ std::size_t size_of(const wire::Arg& arg, const Problem& problem) {
   return 0;
 }
 
-Fault integer_fault(const wire::KernelLaunch& launch) {
-  for (const wire::Arg& arg : launch.args)
-    if (arg.kind == Argument::Kind::scalar && arg.type == Argument::Scalar::i32 &&
-        arg.integer != static_cast<std::int32_t>(arg.integer))
-      return fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer);
-  return std::nullopt;
-}
-
 Fault argument_fault(const wire::KernelLaunch& launch, const Problem& problem, const Kernel& kernel) {
   const bool knows_addresses = !kernel.addresses.empty();
   const auto type_of = [&](std::size_t size, bool is_address) {
@@ -124,7 +116,6 @@ std::optional<std::string> launch_fault(Backend backend, std::string_view code,
     return found == properties.end() ? 0 : static_cast<std::int64_t>(found->second);
   };
   for (const wire::KernelLaunch& launch : launches) {
-    if (auto fault = integer_fault(launch)) return fault;
     const auto kernel = kernels.find(launch.kernel);
     if (kernel == kernels.end()) continue;
     if (one_kernel) kernel->second.shared = told("shared");

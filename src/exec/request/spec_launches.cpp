@@ -62,7 +62,12 @@ void require_launchable(const wire::KernelLaunch& launch) {
   require_least(launch.block, 1, "launch.block");
   require_least(launch.cluster, 1, "launch.cluster");
   require_least({launch.shared}, 0, "launch.shared");
-  for (const wire::Arg& arg : launch.args) require_least(arg.box, 1, "launch.args box");
+  for (const wire::Arg& arg : launch.args) {
+    require_least(arg.box, 1, "launch.args box");
+    const bool is_int = arg.kind == Argument::Kind::scalar && arg.type == Argument::Scalar::i32;
+    if (is_int && arg.integer != static_cast<std::int32_t>(arg.integer))
+      throw Unlaunchable(fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
+  }
 }
 
 // nullopt for the buffers of a GEMM.

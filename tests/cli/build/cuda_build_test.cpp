@@ -340,7 +340,7 @@ TEST_F(CudaLaunch, ArgumentsAreCountedAndMeasured) {
   EXPECT_TRUE(has(launched("A, C, m, n, {f64: 1}"),
                   misfit + "parameter 4 of the kernel is 8 bytes, the entry of launch.args is 4 bytes n\n"));
   EXPECT_TRUE(has(launched("A, C, 3000000000, {i64: n}, {f64: 1}"),
-                  "      2  load, reported: launch.args: 3000000000 does not fit an int; write {i64: ...}\n"));
+                  "      2  start, reported: launch.args: 3000000000 does not fit an int; write {i64: ...}\n"));
 }
 
 TEST_F(CudaLaunch, ABlockMustFitTheKernelAndTheDevice) {
