@@ -147,10 +147,11 @@ void Interpreter::read_problem_section() {
   const Node* node = top_.find("problem");
   if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
   if (node == nullptr && !plan_.kernel.empty()) {
-    problem_ = assume_gemm(scope_);
     diagnostics_.add(top_.find("kernel")->place,
                      "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
                      "if the file is a program");
+    top_.require("launch");
+    diagnostics_.throw_if_any();  // every other section may name its buffers and sizes
   }
   plan_.problem = problem_.problem;
   if (const auto what = unsupported(plan_.problem, plan_.backend)) diagnostics_.add(node->place, *what);

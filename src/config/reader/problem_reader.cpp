@@ -133,16 +133,15 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
   Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
   if (node.is_mapping() && (gemm != nullptr) == (custom != nullptr)) {
-    diagnostics.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
+    diagnostics.add(node.place, "problem must be one of gemm: {m, n, k, ...} and custom: {sizes, buffers, ...}");
   }
-  if (gemm == nullptr && custom == nullptr) return assume_gemm(scope);
+  // Every other section may name its buffers and sizes.
+  if (gemm == nullptr && custom == nullptr) diagnostics.throw_if_any();
   if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
   section.problem = CustomReader(*custom, scope, section.constants, section.counts, diagnostics).read();
   section.reference = custom->find("reference");
   return section;
 }
-
-ProblemSection assume_gemm(SymbolTable& scope) { return gemm_section(Gemm{}, scope); }
 
 std::vector<std::string> buffer_names(const Problem& problem) {
   std::vector<std::string> names;

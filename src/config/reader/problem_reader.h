@@ -17,11 +17,9 @@ struct ProblemSection {
 };
 
 /// Reads `problem: {gemm: ...}` or `problem: {custom: ...}` and adds its constants to `scope`. Of a gemm every default
-/// is filled in: types by type of a, leading dimensions and strides tight.
+/// is filled in: types by type of a, leading dimensions and strides tight. Throws what is in `diagnostics` if it is
+/// neither.
 ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics);
-
-/// Returns a gemm without sizes in place of a problem that could not be read, so that its names are not reported too.
-ProblemSection assume_gemm(SymbolTable& scope);
 
 /// The buffers a kernel's arguments may name.
 std::vector<std::string> buffer_names(const Problem& problem);

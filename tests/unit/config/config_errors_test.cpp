@@ -221,6 +221,18 @@ TEST_F(BadInput, AKernelNeedsProblemAndLaunch) {
             "program");
 }
 
+TEST_F(BadInput, WhatDependsOnAProblemThatIsNoneIsNotReported) {
+  const std::string custom = "{sizes: {n: 8}, buffers: [{name: x, type: f32, count: n}]}\n";
+  const std::string head = "name: x\nfile: x.cpp\nkernel: f\nlaunch: {args: [x, n]}\nparams: {P: 1}\n";
+  EXPECT_EQ(complaint(head + "custom: " + custom),
+            "gemm.yaml:3: a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key if the file is a "
+            "program\ngemm.yaml:6: unknown key 'custom' in the tuning file");
+  EXPECT_EQ(complaint(head + "problem: " + custom),
+            "gemm.yaml:6: unknown key 'sizes' in problem; it may have gemm, custom\n"
+            "gemm.yaml:6: unknown key 'buffers' in problem; it may have gemm, custom\n"
+            "gemm.yaml:6: problem must be one of gemm: {m, n, k, ...} and custom: {sizes, buffers, ...}");
+}
+
 TEST_F(BadInput, TheBackendMustFitTheMode) {
   EXPECT_EQ(complaint("name: x\nfile: x.mojo\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 1, n: 1, k: 1}}\n"),
             "gemm.yaml:2: cannot tell the backend of 'x.mojo' by its suffix; set backend: cuda, hip or cpu, or remove "
@@ -294,7 +306,7 @@ TEST_F(BadInput, SizesAndTypesOfAGemmAreChecked) {
             "gemm.yaml:6: lda is 7, which is less than 8, its smallest possible value");
   EXPECT_EQ(complaint(head + "problem: {gem: {m: 4}}\n"),
             "gemm.yaml:6: unknown key 'gem' in problem, did you mean 'gemm'?\n"
-            "gemm.yaml:6: problem must be one of gemm: {m, n, k, ...} and custom: {buffers, ...}");
+            "gemm.yaml:6: problem must be one of gemm: {m, n, k, ...} and custom: {sizes, buffers, ...}");
 }
 
 TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
