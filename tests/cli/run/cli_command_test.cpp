@@ -179,8 +179,12 @@ TEST_F(Commands, AShellRunsOnlyWhatIsAskedFor) {
   EXPECT_EQ(seen(), (Words{"2|", "x y|"}));
   tune({"--param", "A:1"}, {"./run.sh {A} 'b  c'"});
   EXPECT_EQ(seen(), (Words{"1|b  c|"}));
-  tune({"--param", "A:1"}, {"./run.sh", "{A}", "|", "$HOME"});
+  const std::string told = tune({"--param", "A:1"}, {"./run.sh", "{A}", "|", "$HOME"}).err;
   EXPECT_EQ(seen(), (Words{"1|||$HOME|"}));
+  EXPECT_TRUE(has(told,
+                  "warning: the command behind --: ./run.sh is given the word '|' as it is, because no shell runs "
+                  "the command; --shell lets one run it (in a file: shell: true, and one string)\n"))
+      << told;
 }
 
 TEST_F(Commands, ExpressionsSpellOddNamesWithUnderscores) {

@@ -217,6 +217,16 @@ void check_script(const Node& node, const Words& words, std::string_view what, c
                                      what, names.lacks_file ? " and add shell: true (--shell)" : "", name)));
 }
 
+/// The operators of a shell among words that reach the program as they are.
+void warn_of_operators(const Node& node, const Words& words, Diagnostics& diagnostics) {
+  static const Words kOperators = {"|", "||", "&&", "<", ">", ">>", "2>", "2>&1", "2>/dev/null", ">/dev/null"};
+  const auto found = std::ranges::find_first_of(words, kOperators);
+  if (found != words.end())
+    diagnostics.warn(node.place, fmt::format("{} is given the word '{}' as it is, because no shell runs the command; "
+                                             "--shell lets one run it (in a file: shell: true, and one string)",
+                                             words.front(), *found));
+}
+
 Words words_of(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   const auto words = split_words(node.text);
   if (const auto* split = std::get_if<Words>(&words)) return *split;
@@ -237,6 +247,7 @@ CommandLine read_command(const Node& node, std::string_view what, Strings string
   for (const Node* word : as_list(node)) check_placeholders(*word, what, names, diagnostics);
   if (command.is_shell) check_shell_command(node, what, names, diagnostics);
   if (!command.is_shell) check_script(node, command.words, what, names, diagnostics);
+  if (node.is_list()) warn_of_operators(node, command.words, diagnostics);
   if (command.words.empty() || command.words.front().empty()) {
     diagnostics.add(node.place, fmt::format("{} is empty; write a list of arguments, or one string", what));
   }
