@@ -92,7 +92,7 @@ void Region::replay(const Turn& turn) {
   }
   Configuration& configuration = configurations_[known->second];
   if (turn.round > 0) {
-    configuration.finalist.rounds[turn.round] = turn.cost;
+    configuration.finalist.rounds[turn.round] = {.seconds = turn.cost};
   } else if (!configuration.cost && !configuration.failed) {
     tell(configuration, is_valid_time(turn.cost) ? std::optional(turn.cost) : std::nullopt);
   }
@@ -157,7 +157,7 @@ void Region::end_turn(std::optional<double> cost) {
     return search_on();
   }
   if (cost) {
-    configuration.finalist.rounds[round_] = *cost;
+    configuration.finalist.rounds[round_] = {.seconds = *cost};
   } else {
     configuration.finalist.failure = Failure{Stage::measure, Cause::reported, "its runs have no cost", {}};
     std::erase(contenders_, current_);
@@ -234,8 +234,7 @@ void Region::decide(std::size_t winner) {
   const Configuration& best = configurations_[winner];
   Decision decision{best.values, {best.cost.value_or(0)}};
   if (finished(best.finalist)) {
-    std::vector<double> costs;
-    for (const auto& [round, cost] : best.finalist.rounds) costs.push_back(cost);
+    const std::vector<double> costs = seconds_of(best.finalist);
     decision.cost = {median(costs), median_interval(costs)};
   }
   const Configuration& standard = configurations_.front();

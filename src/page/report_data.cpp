@@ -221,9 +221,11 @@ void add_figures(json& run, std::span<const Trial> trials, const Plan& plan, con
 }
 
 json finalist_json(const Finalist& finalist, const FinalsResult* finals_result) {
+  json rounds = json::array();
+  for (const auto& [number, round] : finalist.rounds) rounds.push_back({number, round.seconds});
   json j = {{"label", label_of(finalist.entrant)},
             {"idx", finalist.entrant.spec.mesh_idx},
-            {"rounds", finalist.rounds},  // pairs of number and seconds
+            {"rounds", std::move(rounds)},
             {"figures", finalist.metrics}};
   if (finalist.entrant.is_default()) j["default"] = true;
   if (finalist.eliminated_after > 0) j["left_after"] = finalist.eliminated_after;

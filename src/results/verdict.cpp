@@ -103,11 +103,9 @@ class WinnerVerdict {
 
   /// Of its rounds; older finals have none.
   std::vector<double> costs_of(const Ranked& row) const {
-    std::vector<double> costs;
-    if (!outcome_->finals.held) return costs;
-    if (const Finalist* finalist = find_spec(*outcome_->finals.held, row.timed().spec.mesh_idx))
-      for (const auto& [round, cost] : finalist->costs) costs.push_back(cost);
-    return costs;
+    const auto& finals = outcome_->finals.held;
+    const Finalist* finalist = finals ? find_spec(*finals, row.timed().spec.mesh_idx) : nullptr;
+    return finalist != nullptr ? tune::costs_of(*finalist) : std::vector<double>();
   }
 
   /// Half the 95 % interval of the median, over it; nullopt if that is not known, or has both signs.

@@ -43,8 +43,6 @@ void settle_vendor(Finals& finals) {
   Finalist* const best = find(Entrant::Kind::vendor_fastest);
   if (first == nullptr || best == nullptr || median_seconds(*best) <= median_seconds(*first)) return;
   best->rounds = first->rounds;
-  best->clean_rounds = first->clean_rounds;
-  best->costs = first->costs;
   best->other_state_seconds = first->other_state_seconds;
   best->metrics = first->metrics;
   best->launches = first->launches;

@@ -52,18 +52,48 @@ bool is_of_older_version(const json& rounds) {
 }
 
 /// Values by the round's number; times are `positive`.
-std::map<int, double> rounds_from(const json& j, bool positive = true) {
+std::map<int, double> values_by_round(const json& j, bool positive = true) {
   if (!j.is_array()) refuse("'rounds' is no list");
   if (is_of_older_version(j)) throw wire::OlderFinals("it holds finals of an older version");
-  std::map<int, double> rounds;
+  std::map<int, double> values;
   for (const json& round : j) {
     if (!round.is_array() || round.size() != 2) refuse("a round is no pair of number and seconds");
     const auto number = to_integer(round[0], "a round's number", 1, SequentialIntervals::looks().back());
     if (!round[1].is_number() || (positive && round[1].get<double>() <= 0))
       refuse("round " + std::to_string(number) + " has no " + (positive ? "time" : "cost"));
-    if (!rounds.emplace(static_cast<int>(number), round[1].get<double>()).second)
+    if (!values.emplace(static_cast<int>(number), round[1].get<double>()).second)
       refuse("round " + std::to_string(number) + " is there twice");
   }
+  return values;
+}
+
+/// Three lists of pairs of number and value: the seconds of all rounds, the others of some.
+void write_rounds(json& j, const std::map<int, FinalsRound>& rounds) {
+  std::map<int, double> seconds, clean, costs;
+  for (const auto& [number, round] : rounds) {
+    seconds[number] = round.seconds;
+    if (round.clean_seconds) clean[number] = *round.clean_seconds;
+    if (round.cost) costs[number] = *round.cost;
+  }
+  j["rounds"] = std::move(seconds);
+  if (!clean.empty()) j["clean_rounds"] = std::move(clean);
+  if (!costs.empty()) j["costs"] = std::move(costs);
+}
+
+std::map<int, FinalsRound> rounds_from(const json& j) {
+  std::map<int, FinalsRound> rounds;
+  if (j.contains("rounds"))
+    for (const auto& [number, seconds] : values_by_round(j.at("rounds"))) rounds[number].seconds = seconds;
+  const auto round_of = [&](int number, const char* what) -> FinalsRound& {
+    const auto found = rounds.find(number);
+    if (found == rounds.end()) refuse("round " + std::to_string(number) + " has only a " + what);
+    return found->second;
+  };
+  if (j.contains("clean_rounds"))
+    for (const auto& [number, seconds] : values_by_round(j.at("clean_rounds")))
+      round_of(number, "clean time").clean_seconds = seconds;
+  if (j.contains("costs"))
+    for (const auto& [number, cost] : values_by_round(j.at("costs"), false)) round_of(number, "cost").cost = cost;
   return rounds;
 }
 
@@ -188,9 +218,7 @@ void from_json(const json& j, Trial& trial) {
 void to_json(json& j, const Finalist& finalist) {
   j = finalist.entrant.spec;
   j["label"] = label_of(finalist.entrant);
-  j["rounds"] = finalist.rounds;  // pairs of number and seconds
-  if (!finalist.clean_rounds.empty()) j["clean_rounds"] = finalist.clean_rounds;
-  if (!finalist.costs.empty()) j["costs"] = finalist.costs;
+  write_rounds(j, finalist.rounds);
   j["launches"] = finalist.launches;
   j["metrics"] = finalist.metrics;
   if (!finalist.remarks.empty()) j["remarks"] = finalist.remarks;
@@ -204,13 +232,7 @@ void from_json(const json& j, Finalist& finalist) {
   finalist.entrant = entrant_of(j.value("label", ""));
   finalist.entrant.spec = j.get<Spec>();
   if (finalist.entrant.is_spec() && j.value("default", false)) finalist.entrant.kind = Entrant::Kind::current_default;
-  if (j.contains("rounds")) finalist.rounds = rounds_from(j.at("rounds"));
-  if (j.contains("clean_rounds")) finalist.clean_rounds = rounds_from(j.at("clean_rounds"));
-  for (const auto& [round, seconds] : finalist.clean_rounds)
-    if (!finalist.rounds.contains(round)) refuse("round " + std::to_string(round) + " has only a clean time");
-  if (j.contains("costs")) finalist.costs = rounds_from(j.at("costs"), false);
-  for (const auto& [round, cost] : finalist.costs)
-    if (!finalist.rounds.contains(round)) refuse("round " + std::to_string(round) + " has only a cost");
+  finalist.rounds = rounds_from(j);
   finalist.launches = integer_at(j, "launches", 0, INT64_MAX, 0);
   finalist.metrics = j.value("metrics", std::map<std::string, double>());
   finalist.remarks = j.value("remarks", std::vector<std::string>());

@@ -81,7 +81,7 @@ void FakeAgents::hold_finals(Number agent, const wire::FinalsOrder& order, const
   for (const wire::Contender& contender : order.contenders) {
     Finalist& finalist = finals.finalists.emplace_back();
     finalist.entrant = contender.entrant;
-    for (int round = 1; round <= kRounds; ++round) finalist.rounds[round] = time(agent, contender.entrant.spec);
+    for (int round = 1; round <= kRounds; ++round) finalist.rounds[round].seconds = time(agent, contender.entrant.spec);
     finalist.launches = kRounds;
   }
   report(agent, wire::FinalsReport{kRounds, static_cast<int>(order.contenders.size()), finals, true});

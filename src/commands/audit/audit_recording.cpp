@@ -119,9 +119,9 @@ class NoisyTuning {
       const Known& known = known_.at(finalist.entrant.spec.mesh_idx);
       const double recorded = known.measurement.timing.median;
       const double noise = factor(round_size(known));
-      finalist.rounds[round] = recorded * noise;
+      FinalsRound& now = finalist.rounds[round] = {.seconds = recorded * noise};
       const Merit merit = objective.merit(finalist.entrant.spec, scaled(known.measurement, noise, objective.name()));
-      if (!merit.by_time) finalist.costs[round] = merit.cost();
+      if (!merit.by_time) now.cost = merit.cost();
       finalists[i].outcome = scaled(known.measurement, median_seconds(finalist) / recorded, objective.name());
     }
   }

@@ -11,44 +11,42 @@ namespace {
 /// The metrics of the round whose time, or cost, is nearest to the median; those that only some rounds report (energy)
 /// are medians over these.
 std::map<std::string, double> metrics_of_median(const Finalist& finalist,
-                                                const std::map<int, FinalsEntry::Round>& rounds) {
+                                                const std::map<int, FinalsEntry::Figures>& figures) {
   const double middle = median_cost(finalist);
-  const auto nearest = std::ranges::min_element(finalist.costs.empty() ? finalist.rounds : finalist.costs, {},
-                                                [&](const auto& round) { return std::abs(round.second - middle); });
-  std::map<std::string, double> chosen = rounds.at(nearest->first).metrics;
+  const bool by_cost = has_costs(finalist);
+  const auto nearest = std::ranges::min_element(finalist.rounds, {}, [&](const auto& each) {
+    const FinalsRound& round = each.second;
+    return by_cost ? std::abs(round.cost.value_or(INFINITY) - middle) : std::abs(round.seconds - middle);
+  });
+  std::map<std::string, double> chosen = figures.at(nearest->first).metrics;
   std::map<std::string, std::vector<double>> all;
-  for (const auto& [number, round] : rounds)
-    for (const auto& [name, value] : round.metrics) all[name].push_back(value);
+  for (const auto& [number, told] : figures)
+    for (const auto& [name, value] : told.metrics) all[name].push_back(value);
   for (const auto& [name, values] : all)
-    if (values.size() < rounds.size()) chosen[name] = median(values);
+    if (values.size() < figures.size()) chosen[name] = median(values);
   return chosen;
 }
 
 }  // namespace
 
-void FinalsEntry::add(int round, double seconds, double clean_seconds, Round other) {
-  result.rounds[round] = seconds;
-  if (clean_seconds > 0 && clean_seconds < seconds) result.clean_rounds[round] = clean_seconds;
-  if (other.cost) result.costs[round] = *other.cost;
-  rounds[round] = std::move(other);
+void FinalsEntry::add(int number, FinalsRound round, Figures told) {
+  if (round.clean_seconds >= round.seconds) round.clean_seconds.reset();
+  result.rounds[number] = round;
+  figures[number] = std::move(told);
 }
 
-void FinalsEntry::forget(int round) {
-  result.rounds.erase(round);
-  result.clean_rounds.erase(round);
-  result.costs.erase(round);
-  rounds.erase(round);
+void FinalsEntry::forget(int number) {
+  result.rounds.erase(number);
+  figures.erase(number);
 }
 
 Finalist FinalsEntry::result_until(int last_round) const {
   Finalist until = result;
-  std::map<int, Round> held = rounds;
+  std::map<int, Figures> held = figures;
   const auto is_later = [&](const auto& round) { return round.first > last_round; };
   std::erase_if(until.rounds, is_later);
-  std::erase_if(until.clean_rounds, is_later);
-  std::erase_if(until.costs, is_later);
   std::erase_if(held, is_later);
-  for (const auto& [number, round] : held) until.launches += round.launches;
+  for (const auto& [number, told] : held) until.launches += told.launches;
   if (!until.rounds.empty()) until.metrics = metrics_of_median(until, held);
   return until;
 }

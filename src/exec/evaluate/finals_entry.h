@@ -22,16 +22,15 @@ struct FinalsEntry {
     bool checked = false;                    ///< in the process
     bool is_alone() const { return process.use_count() == 1; }
   };
-  /// The results of one round other than the time.
-  struct Round {
+  /// What a round told beside what is compared.
+  struct Figures {
     std::int64_t launches = 0;
     std::map<std::string, double> metrics;
-    std::optional<double> cost = {};  ///< see Finalist::costs
   };
 
   wire::Contender contender;
   Finalist result;  ///< without metrics and launches, which are per round
-  std::map<int, Round> rounds;
+  std::map<int, Figures> figures;
   std::variant<Absent, Apart, LeftOut, Active> state;
   bool tried_again = false;
 
@@ -40,9 +39,9 @@ struct FinalsEntry {
   bool left_out() const { return std::holds_alternative<LeftOut>(state); }
   bool is_spec() const { return contender.entrant.is_spec(); }
 
-  /// `clean_seconds`: see wire::Measured; 0: not known.
-  void add(int round, double seconds, double clean_seconds, Round other);
-  void forget(int round);
+  /// A clean time that is no shorter than the time is dropped.
+  void add(int number, FinalsRound round, Figures told);
+  void forget(int number);
   /// Its result without the rounds after this one.
   Finalist result_until(int last_round) const;
 };

@@ -280,13 +280,14 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
     measured = time_once(entry, {.launches = rules_.launches});
   }
   if (!measured) return;
+  FinalsRound round{.seconds = measured->timing.median};
   // On a GPU another process need not compute.
-  const double clean = is_gpu(service_->requests().hello().backend) ? 0 : measured->clean_seconds;
-  std::optional<double> cost;
+  if (measured->clean_seconds > 0 && !is_gpu(service_->requests().hello().backend))
+    round.clean_seconds = measured->clean_seconds;
   if (objective_ && (entry.is_spec() || !entry.contender.entrant.spec.params.empty()))
-    cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
-  if (cost && !std::isfinite(*cost)) cost.reset();  // of a baseline that does not say it
-  entry.add(round_, measured->timing.median, clean, {measured->timing.count, std::move(measured->metrics), cost});
+    round.cost = objective_->merit(entry.contender.entrant.spec, measurement_of(*measured)).cost();
+  if (round.cost && !std::isfinite(*round.cost)) round.cost.reset();  // of a baseline that does not say it
+  entry.add(round_, round, {measured->timing.count, std::move(measured->metrics)});
   for (std::string& remark : measured->remarks)
     if (std::ranges::find(entry.result.remarks, remark) == entry.result.remarks.end())
       entry.result.remarks.push_back(std::move(remark));

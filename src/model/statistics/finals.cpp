@@ -19,12 +19,6 @@ double level_of(std::size_t specs) {
   return kError / (count * (count - 1));
 }
 
-std::vector<double> values_of(const std::map<int, double>& rounds) {
-  std::vector<double> values;
-  for (const auto& [round, value] : rounds) values.push_back(value);
-  return values;
-}
-
 /// Whether Student's t says so of the logarithms, beyond what one of 50,000 looks at equal specs shows. `steps`: the
 /// values may be whole numbers, so that a few that happen to be alike tell nothing.
 bool is_far_behind(std::span<const double> ratios, bool steps) {
@@ -42,27 +36,28 @@ bool is_far_behind(std::span<const double> ratios, bool steps) {
 /// With its clean times if other programs visibly disturbed any round: all of them, for those of the disturbed rounds
 /// alone would stand beside others that were disturbed a little less.
 Finalist undisturbed(Finalist finalist) {
-  if (std::ranges::none_of(finalist.clean_rounds, [&](const auto& clean) {
-        return finalist.rounds.at(clean.first) > kDisturbed * clean.second;
+  if (std::ranges::none_of(finalist.rounds, [](const auto& each) {
+        const FinalsRound& round = each.second;
+        return round.clean_seconds && round.seconds > kDisturbed * *round.clean_seconds;
       }))
     return finalist;
-  for (const auto& [round, seconds] : finalist.clean_rounds) finalist.rounds[round] = seconds;
+  for (auto& [number, round] : finalist.rounds) round.seconds = round.clean_seconds.value_or(round.seconds);
   return finalist;
 }
 
-bool has_costs(const Finalist& spec, const Finalist& other) { return !spec.costs.empty() && !other.costs.empty(); }
+bool have_costs(const Finalist& spec, const Finalist& other) { return has_costs(spec) && has_costs(other); }
 
 std::vector<double> ratios_of_costs(const Finalist& spec, const Finalist& other) {
   std::vector<double> ratios;
-  for (const auto& [round, cost] : spec.costs)
-    if (const auto found = other.costs.find(round); found != other.costs.end())
-      ratios.push_back(ratio_of_costs(cost, found->second));
+  for (const auto& [number, round] : spec.rounds)
+    if (const auto found = other.rounds.find(number); found != other.rounds.end() && round.cost && found->second.cost)
+      ratios.push_back(ratio_of_costs(*round.cost, *found->second.cost));
   return ratios;
 }
 
 /// What decides whether `spec` is slower, or worse, than the other.
 std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other) {
-  return has_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
+  return have_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
 }
 
 }  // namespace
@@ -89,25 +84,46 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
 
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
-         std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second); });
+         std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second.seconds); });
 }
 
-double median_seconds(const Finalist& finalist) { return median(values_of(finalist.rounds)); }
+void drop_costs(Finals& finals) {
+  for (Finalist& finalist : finals.finalists)
+    for (auto& [number, round] : finalist.rounds) round.cost.reset();
+}
+
+bool has_costs(const Finalist& finalist) {
+  return std::ranges::any_of(finalist.rounds, [](const auto& round) { return round.second.cost.has_value(); });
+}
+
+std::vector<double> costs_of(const Finalist& finalist) {
+  std::vector<double> costs;
+  for (const auto& [number, round] : finalist.rounds)
+    if (round.cost) costs.push_back(*round.cost);
+  return costs;
+}
+
+std::vector<double> seconds_of(const Finalist& finalist) {
+  std::vector<double> seconds;
+  for (const auto& [number, round] : finalist.rounds) seconds.push_back(round.seconds);
+  return seconds;
+}
+
+double median_seconds(const Finalist& finalist) { return median(seconds_of(finalist)); }
 
 double median_cost(const Finalist& finalist) {
-  return finalist.costs.empty() ? median_seconds(finalist) : median(values_of(finalist.costs));
+  return has_costs(finalist) ? median(costs_of(finalist)) : median_seconds(finalist);
 }
 
 double relative_width(const Finalist& finalist) {
-  return relative_width(Estimate{median_seconds(finalist), median_interval(values_of(finalist.rounds))})
-      .value_or(INFINITY);
+  return relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))}).value_or(INFINITY);
 }
 
 std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {
   std::vector<double> ratios;
-  for (const auto& [round, seconds] : finalist.rounds)
-    if (const auto found = other.rounds.find(round); found != other.rounds.end())
-      ratios.push_back(seconds / found->second);
+  for (const auto& [number, round] : finalist.rounds)
+    if (const auto found = other.rounds.find(number); found != other.rounds.end())
+      ratios.push_back(round.seconds / found->second.seconds);
   return ratios;
 }
 
@@ -119,7 +135,7 @@ double ratio_of_costs(double cost, double other) {
 }
 
 std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& other) {
-  return has_costs(finalist, other) ? ratios_of_costs(finalist, other) : paired_ratios(finalist, other);
+  return have_costs(finalist, other) ? ratios_of_costs(finalist, other) : paired_ratios(finalist, other);
 }
 
 Judge::Judge(std::size_t specs) : intervals_(level_of(specs)) {}
@@ -135,7 +151,7 @@ std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finali
 }
 
 std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
-  if (has_costs(spec, other)) {
+  if (have_costs(spec, other)) {
     Judge of_both = *this;
     if (never_changed_.value_or(true)) of_both.see(std::array{&spec, &other});
     return of_both.deciding_interval(spec, other);
@@ -147,32 +163,32 @@ std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finali
 
 void Judge::see(std::span<const Finalist* const> specs) {
   never_changed_ = std::ranges::all_of(specs, [](const Finalist* spec) {
-    return std::ranges::all_of(spec->costs,
-                               [&](const auto& cost) { return cost.second == spec->costs.begin()->second; });
+    const std::vector<double> costs = costs_of(*spec);
+    return std::ranges::adjacent_find(costs, std::not_equal_to()) == costs.end();
   });
 }
 
 std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
   const std::vector<double> ratios = deciding_ratios(spec, other);
-  if (never_changed() && has_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
+  if (never_changed() && have_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
   return intervals_.of(ratios);
 }
 
 bool Judge::is_behind(const Finalist& spec, const Finalist& other) const {
-  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), has_costs(spec, other));
+  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), have_costs(spec, other));
 }
 
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return false;
   if (is_behind(spec, other)) return true;
   const auto interval = deciding_interval(spec, other);
-  return interval && interval->low > (has_costs(spec, other) ? 1 : 1 + kEquivalence);
+  return interval && interval->low > (have_costs(spec, other) ? 1 : 1 + kEquivalence);
 }
 
 bool Judge::ties(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return true;
   if (has_lost(spec, other)) return false;
-  const auto interval = has_costs(spec, other) ? deciding_interval(spec, other) : ratio_interval(spec, other);
+  const auto interval = have_costs(spec, other) ? deciding_interval(spec, other) : ratio_interval(spec, other);
   return interval && interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence;
 }
 
@@ -199,7 +215,7 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
   const Finalist& leader = Judge::leader_of(specs);
   Choice chosen;
   for (const Finalist* spec : specs) {
-    if (spec->eliminated_after > 0 || (!spec->costs.empty() && judge.has_lost(*spec, leader))) continue;
+    if (spec->eliminated_after > 0 || (has_costs(*spec) && judge.has_lost(*spec, leader))) continue;
     if (chosen.winner != nullptr && !(place(spec) < place(chosen.winner))) continue;
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }

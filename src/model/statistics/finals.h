@@ -30,19 +30,25 @@ inline constexpr double kFirstRoundsSeconds = 30;
 /// Of the time budget of a run, finals get this share at most, unless the sweep leaves more.
 inline constexpr double kFinalsShare = 0.25;
 
+/// One round of the finals, for one that took part.
+struct FinalsRound {
+  double seconds = 0;
+  std::optional<double> clean_seconds = {};  ///< wire::Measured::clean_seconds, if the round took longer
+  std::optional<double> cost =
+      {};  ///< what the objective makes of it (Merit::cost); unset if that follows from the time
+  bool operator==(const FinalsRound&) const = default;
+};
+
 /// The results of one contender in the finals: a spec of the space or a baseline.
 struct Finalist {
   Entrant entrant;
-  std::map<int, double> rounds = {};               ///< seconds by the round's number; it is not timed in every round
+  std::map<int, FinalsRound> rounds = {};          ///< by number; it is not timed in every round
   std::int64_t launches = 0;                       ///< timed launches of all rounds together
   std::optional<Failure> failure = {};             ///< it failed, and a spec also in a second process
   std::map<std::string, double> metrics = {};      ///< of the round nearest to the median
   std::vector<std::string> remarks = {};           ///< sentences that the user should read though it did not fail
   int eliminated_after = 0;                        ///< the round after which it was eliminated; 0: it was not
   std::optional<double> other_state_seconds = {};  ///< the median in the power state that was not asked for
-  std::map<int, double> clean_rounds = {};         ///< wire::Measured::clean_seconds of rounds that took longer
-  /// What the objective makes of each round (Merit::cost); empty if it follows from the time.
-  std::map<int, double> costs = {};
 };
 
 struct Finals {
@@ -65,6 +71,14 @@ std::optional<Spec> default_of(const Finals& finals);
 Measurement decided(const Trial& trial, const std::optional<Finals>& finals);
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
+/// Lets the rounds be compared by their times.
+void drop_costs(Finals& finals);
+/// Whether an objective makes costs of its rounds.
+bool has_costs(const Finalist& finalist);
+/// The costs of the rounds that have one, in order.
+std::vector<double> costs_of(const Finalist& finalist);
+/// The times of the rounds, in order.
+std::vector<double> seconds_of(const Finalist& finalist);
 /// Precondition: finished.
 double median_seconds(const Finalist& finalist);
 /// Half the 95 % interval of its median, over the median. Precondition: finished.

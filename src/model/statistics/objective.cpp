@@ -86,7 +86,7 @@ std::string Objective::definition() const {
 
 void Objective::keep_own_costs(Finals& finals) const {
   if (!by_time() && finals.objective == definition()) return;
-  for (Finalist& finalist : finals.finalists) finalist.costs.clear();
+  drop_costs(finals);
 }
 
 bool Objective::uses_energy(const Metric& metric) const {

@@ -102,7 +102,7 @@ class FinalOrder {
       : candidates_(candidates),
         by_time_(by_time),
         by_rounds_(by_time ||
-                   std::ranges::none_of(candidates, [](const Candidate& c) { return c.finalist->costs.empty(); })),
+                   std::ranges::all_of(candidates, [](const Candidate& c) { return has_costs(*c.finalist); })),
         judge_(judge_of(candidates, finals)),
         choice_(by_rounds_ ? choose_winner(judge_, finalists_of(candidates), finals.accuracy)
                            : Choice{candidates.front().finalist, std::nullopt}) {}
@@ -153,8 +153,8 @@ class FinalOrder {
   /// if they have none.
   static double drift_of(const Finalist& finalist, const Finalist& other) {
     std::vector<double> common;
-    for (const auto& [round, seconds] : finalist.rounds)
-      if (other.rounds.contains(round)) common.push_back(seconds);
+    for (const auto& [number, round] : finalist.rounds)
+      if (other.rounds.contains(number)) common.push_back(round.seconds);
     return common.empty() ? INFINITY : std::fabs(std::log(median(std::move(common)) / median_seconds(finalist)));
   }
 
@@ -186,8 +186,8 @@ class FinalOrder {
   }
 
   static Interval interval_of(const Finalist& finalist, double scale) {
-    std::vector<double> seconds;
-    for (const auto& [round, value] : finalist.rounds) seconds.push_back(value * scale);
+    std::vector<double> seconds = seconds_of(finalist);
+    for (double& value : seconds) value *= scale;
     return median_interval(std::move(seconds));
   }
 

@@ -216,7 +216,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   };
   const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
   const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.entrant.spec.mesh_idx); });
-  if (then == nullptr || best == nullptr || then->costs.empty() != best->costs.empty()) return std::nullopt;
+  if (then == nullptr || best == nullptr || has_costs(*then) != has_costs(*best)) return std::nullopt;
   const std::vector<double> ratios = compared_ratios(*best, *then);
   if (ratios.size() < Judge::kFewest) return std::nullopt;
   ComparedSpec row = recorded;
@@ -306,10 +306,11 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
   const Trial* trial = find_trial(outcome.trials, winner);
   const Finalist* found = outcome.finals.held ? find_spec(*outcome.finals.held, winner) : nullptr;
   Finalist now = found != nullptr ? *found : Finalist(), then;
-  if (now.costs.empty()) now.costs[0] = objective.merit(trial->spec, *trial->measurement()).cost();
-  for (auto& [round, cost] : now.costs) {
-    cost = as_recorded(cost, *before);
-    then.costs[round] = *before;
+  if (!has_costs(now)) now.rounds = {{0, {.cost = objective.merit(trial->spec, *trial->measurement()).cost()}}};
+  for (auto& [number, round] : now.rounds) {
+    if (!round.cost) continue;
+    round.cost = as_recorded(*round.cost, *before);
+    then.rounds[number].cost = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
   row.interval = (outcome.finals.held ? judge_of_two(*outcome.finals.held) : Judge(2)).compared_ratio(now, then);

@@ -59,8 +59,8 @@ std::optional<Finals> finals_of(const recording::Recording& recording, const std
   std::map<std::string, std::int64_t> numbers;
   for (const Trial& trial : trials) numbers.emplace(key_of(trial.spec), trial.spec.mesh_idx);
   Finals finals = *recording.finals;
+  drop_costs(finals);
   for (Finalist& finalist : finals.finalists) {
-    finalist.costs.clear();  // times are compared
     if (!finalist.entrant.is_spec()) continue;
     const auto number = numbers.find(key_of(finalist.entrant.spec));
     if (number == numbers.end()) return std::nullopt;

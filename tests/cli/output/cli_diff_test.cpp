@@ -59,7 +59,7 @@ std::string finals_line(const std::vector<Timed>& specs) {
   for (const Timed& spec : specs) {
     Finalist finalist{{spec_of(spec.t)}};
     for (int round = 1; round <= 10; ++round)
-      finalist.rounds[round] = (spec.ms + (round % 2 == 0 ? spec.half : -spec.half)) / 1e3;
+      finalist.rounds[round].seconds = (spec.ms + (round % 2 == 0 ? spec.half : -spec.half)) / 1e3;
     finals.finalists.push_back(std::move(finalist));
   }
   return line(wire::FinalsRecord{"finals", finals});

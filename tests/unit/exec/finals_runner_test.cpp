@@ -65,14 +65,15 @@ class FinalsRunnerTest : public testing::Test {
 
 TEST(FinalsEntry, KeepsTheCleanTimesOfRoundsThatTookLonger) {
   exec::FinalsEntry entry;
-  entry.add(1, 1, 1, {});
-  entry.add(2, 3, 1, {});
-  entry.add(3, 3, 0, {});
-  entry.add(4, 4, 2, {});
-  EXPECT_EQ(entry.result.clean_rounds, (std::map<int, double>{{2, 1}, {4, 2}}));
-  EXPECT_EQ(entry.result_until(3).clean_rounds, (std::map<int, double>{{2, 1}}));
+  entry.add(1, {1, 1}, {});
+  entry.add(2, {3, 1}, {});
+  entry.add(3, {3}, {});
+  entry.add(4, {4, 2}, {});
+  using Rounds = std::map<int, FinalsRound>;
+  EXPECT_EQ(entry.result.rounds, (Rounds{{1, {1}}, {2, {3, 1}}, {3, {3}}, {4, {4, 2}}}));
+  EXPECT_EQ(entry.result_until(3).rounds, (Rounds{{1, {1}}, {2, {3, 1}}, {3, {3}}}));
   entry.forget(2);
-  EXPECT_EQ(entry.result.clean_rounds, (std::map<int, double>{{4, 2}}));
+  EXPECT_EQ(entry.result.rounds, (Rounds{{1, {1}}, {3, {3}}, {4, {4, 2}}}));
 }
 
 TEST_F(FinalsRunnerTest, AllAreLoadedBeforeTheFirstIsTimed) {

@@ -12,13 +12,23 @@
 namespace tune::finals_test {
 namespace {
 
-Finalist timed(std::int64_t mesh_idx, const std::map<int, double>& rounds) { return {{Spec{mesh_idx, {}}}, rounds}; }
+Finalist timed(std::int64_t mesh_idx, const std::map<int, double>& seconds) {
+  Finalist finalist{{Spec{mesh_idx, {}}}};
+  for (const auto& [round, time] : seconds) finalist.rounds[round].seconds = time;
+  return finalist;
+}
 
 /// Rounds 1, 2, ... of the same times again and again.
 Finalist repeated(std::int64_t mesh_idx, std::vector<double> times, int count) {
   Finalist finalist = timed(mesh_idx, {});
-  for (int i = 0; i < count; ++i) finalist.rounds[i + 1] = times[static_cast<std::size_t>(i) % times.size()];
+  for (int i = 0; i < count; ++i) finalist.rounds[i + 1].seconds = times[static_cast<std::size_t>(i) % times.size()];
   return finalist;
+}
+
+/// The clean times of its rounds are these, again and again.
+void set_clean(Finalist& finalist, const std::vector<double>& times) {
+  std::size_t i = 0;
+  for (auto& [number, round] : finalist.rounds) round.clean_seconds = times[i++ % times.size()];
 }
 
 double normal(Random& random) {
@@ -50,7 +60,7 @@ Held hold(const std::vector<double>& true_times, double noise, Random& random, b
     const double drift = 1 + 0.1 * std::sin(++held.rounds / 5.0);
     for (std::size_t i = 0; i < held.specs.size(); ++i)
       if (held.specs[i].eliminated_after == 0)
-        held.specs[i].rounds[held.rounds] = true_times[i] * drift * std::exp(noise * normal(random));
+        held.specs[i].rounds[held.rounds].seconds = true_times[i] * drift * std::exp(noise * normal(random));
     tournament.end_round(held.rounds);
     if (until_decided && tournament.decided()) break;
   }
@@ -99,7 +109,7 @@ TEST(Tournament, EndsWithAWinnerThatLosesNoMoreThanItSaysInNineteenOfTwentyFinal
 TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
   std::vector<Finalist> specs = {repeated(0, {1.0}, 9), repeated(1, {3.0}, 9)};
   const auto hold = [&](double clean) {
-    if (clean > 0) specs[1].clean_rounds = repeated(1, {clean}, 9).rounds;
+    if (clean > 0) set_clean(specs[1], {clean});
     specs[1].eliminated_after = 0;
     Tournament tournament({specs.data(), &specs[1]}, kAccuracy);
     tournament.end_round(9);
@@ -109,23 +119,23 @@ TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
   EXPECT_EQ(specs[1].eliminated_after, 0);
   EXPECT_EQ(hold(1.1), 0) << "it is slower without them, too";
   EXPECT_EQ(specs[1].eliminated_after, 9);
-  specs[1].clean_rounds = repeated(1, {0.8}, 9).rounds;
+  set_clean(specs[1], {0.8});
   EXPECT_EQ(Judge(2).loss(specs[0], specs[1]), 0) << "it was eliminated";
   specs[1] = repeated(1, {3.0}, 9);
   EXPECT_EQ(hold(0), 0) << "nothing is known of them";
   specs[1] = repeated(1, {1.02}, 9);
   EXPECT_EQ(hold(0.99), 0) << "that is noise";
   specs[1] = repeated(1, {1.02}, 9);
-  specs[1].rounds[5] = 1.1;
+  specs[1].rounds[5].seconds = 1.1;
   EXPECT_NEAR(hold(0.97), 1 / 0.97 - 1, 1e-12) << "one round was disturbed, and the others may have been";
 }
 
 TEST(Tournament, TellsADisturbedRivalBySoManyRoundsAsAnother) {
   Finalist spec = repeated(0, {1.0}, 8), rival = repeated(1, {1.1}, 8);
-  rival.clean_rounds = repeated(1, {0.97, 0.996}, 8).rounds;
+  set_clean(rival, {0.97, 0.996});
   EXPECT_EQ(Judge(2).loss(spec, rival), std::nullopt) << "too few";
   spec = repeated(0, {1.0}, 9), rival = repeated(1, {1.1}, 9);
-  rival.clean_rounds = repeated(1, {1.002, 1.002, 0.97}, 9).rounds;
+  set_clean(rival, {1.002, 1.002, 0.97});
   EXPECT_FALSE(Judge(2).has_lost(rival, spec)) << "though its clean median is above the other's";
   EXPECT_NEAR(Judge(2).loss(spec, rival).value(), 1 / 0.97 - 1, 1e-12);
 }
@@ -134,10 +144,10 @@ TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
   Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {1.5}, 9);
   const auto ratio = [&] { return Judge(2).compared_ratio(now, then).value(); };
   EXPECT_DOUBLE_EQ(ratio().low, 2);
-  now.clean_rounds = repeated(0, {1.2}, 9).rounds;
+  set_clean(now, {1.2});
   EXPECT_DOUBLE_EQ(ratio().low, 0.8);
   EXPECT_DOUBLE_EQ(ratio().high, 2);
-  then.clean_rounds = repeated(1, {1.0}, 9).rounds;
+  set_clean(then, {1.0});
   EXPECT_DOUBLE_EQ(ratio().high, 3);
 }
 
@@ -147,8 +157,8 @@ TEST(Tournament, WidensNoRatioThatNothingDisturbed) {
     Finalist x = timed(0, {}), y = timed(1, {});
     for (int round = 1; round <= 25; ++round) {
       const double drift = std::exp(0.1 * normal(random));
-      x.rounds[round] = drift * std::exp(0.005 * normal(random));
-      y.rounds[round] = drift * std::exp(0.005 * normal(random));
+      x.rounds[round].seconds = drift * std::exp(0.005 * normal(random));
+      y.rounds[round].seconds = drift * std::exp(0.005 * normal(random));
     }
     const Interval paired = Judge(2).ratio_interval(x, y).value(), wide = Judge(2).compared_ratio(x, y).value();
     EXPECT_EQ(wide.low, paired.low);
@@ -250,7 +260,7 @@ TEST(Judge, HardlyEverTakesEqualSpecsForFarApart) {
     for (int round = 1; round <= 8; ++round) {
       // Now and then another program takes half of the machine.
       const auto time = [&] { return std::exp(0.1 * normal(random)) * (random.next() % 8 == 0 ? 2 : 1); };
-      x.rounds[round] = time(), y.rounds[round] = time();
+      x.rounds[round].seconds = time(), y.rounds[round].seconds = time();
     }
     told_apart += Judge(24).has_lost(x, y) ? 1 : 0;
   }
@@ -258,9 +268,9 @@ TEST(Judge, HardlyEverTakesEqualSpecsForFarApart) {
 }
 
 /// So many rounds of one second, with these costs again and again.
-Finalist costing(std::int64_t mesh_idx, std::vector<double> costs, int count) {
+Finalist costing(std::int64_t mesh_idx, const std::vector<double>& costs, int count) {
   Finalist finalist = repeated(mesh_idx, {1.0}, count);
-  finalist.costs = repeated(mesh_idx, std::move(costs), count).rounds;
+  for (auto& [number, round] : finalist.rounds) round.cost = costs[static_cast<std::size_t>(number - 1) % costs.size()];
   return finalist;
 }
 
@@ -309,8 +319,8 @@ TEST(Tournament, IsDecidedByNoisyCostsWhateverTheTimes) {
   for (int round = 1; round <= SequentialIntervals::looks().back() && !tournament.decided(); ++round) {
     for (std::size_t i = 0; i < specs.size(); ++i) {
       if (specs[i].eliminated_after > 0) continue;
-      specs[i].rounds[round] = 3.0 - static_cast<double>(i);
-      specs[i].costs[round] = costs[i] * std::exp(0.01 * normal(random));
+      specs[i].rounds[round] = {.seconds = 3.0 - static_cast<double>(i),
+                                .cost = costs[i] * std::exp(0.01 * normal(random))};
     }
     tournament.end_round(round);
   }

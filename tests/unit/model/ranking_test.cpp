@@ -41,7 +41,7 @@ std::vector<std::int64_t> order(const std::vector<const Trial*>& trials) {
 /// Rounds 1, 2, ... of these times.
 Finalist finalist(std::int64_t mesh_idx, const std::vector<double>& times) {
   Finalist finalist{{Spec{mesh_idx, {}}}};
-  for (const double time : times) finalist.rounds[static_cast<int>(finalist.rounds.size()) + 1] = time;
+  for (const double time : times) finalist.rounds[static_cast<int>(finalist.rounds.size()) + 1] = {.seconds = time};
   finalist.launches = 14;
   return finalist;
 }
@@ -199,7 +199,7 @@ TEST(Ranking, ShowsOneThatLeftAsIfTheWinnersDriftHadMetItToo) {
 
 TEST(Ranking, TakesRoundsThatNobodyElseHad) {
   Finalist late = finalist(1, {});
-  late.rounds = {{50, 2.0}};
+  late.rounds = {{50, {2.0}}};
   const Finals finals{{finalist(0, {1, 1}), late}};
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1)};
   const Ranking ranking = ranked(trials, &finals);

@@ -197,11 +197,12 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
 TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
   summary_.ranked_by = "size";
   summary_.figures = {{"size", 70}, {"heat", 1.25}};
-  outcome_.finals.held->finalists.push_back({{trials_[0].spec}, {{1, 1e-3}}});
-  outcome_.finals.held->finalists.back().costs = {{1, 70}, {2, 70}, {3, 70}};
+  outcome_.finals.held->finalists.push_back({{trials_[0].spec}});
+  for (const int round : {1, 2, 3})
+    outcome_.finals.held->finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
   const std::string values = "DECIDED: BM=64 (spec 10), size 70{}, heat 1.250, 1.000 ms, ";
   EXPECT_EQ(line(0), fmt::format(fmt::runtime(values), "") + "at most 0.4 % worse than the best of 3 specs");
-  outcome_.finals.held->finalists.back().costs[2] = 84;
+  outcome_.finals.held->finalists.back().rounds[2].cost = 84;
   EXPECT_TRUE(line(0).starts_with(fmt::format(fmt::runtime(values), " +-10 %"))) << line(0);
   set_loss(1, 0);
   EXPECT_TRUE(line(0).ends_with(", the best of 3 specs")) << line(0);

@@ -90,7 +90,7 @@ TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
-  outcome_.finals.held = Finals{{{{spec(1)}, {{1, 1}, {2, 2}, {3, 2}}}, {{spec(2)}, {{1, 3}}}}};
+  outcome_.finals.held = Finals{{{{spec(1)}, {{1, {1}}, {2, {2}}, {3, {2}}}}, {{spec(2)}, {{1, {3}}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
   EXPECT_DOUBLE_EQ(gone.finals_result->time.seconds, 6);
@@ -308,7 +308,7 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
 TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
   Finals finals;
   for (const wire::Contender& contender : contenders_.specs)
-    finals.finalists.push_back({.entrant = contender.entrant, .rounds = {{1, 4.6}}});
+    finals.finalists.push_back({.entrant = contender.entrant, .rounds = {{1, {4.6}}}});
   const auto overlooked = [&] {
     const Trial* trial = tuning::overlooked_spec(trials_, finals, {});
     return trial == nullptr ? 0 : trial->spec.mesh_idx + 1;
@@ -316,7 +316,7 @@ TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverl
   EXPECT_EQ(overlooked(), 4) << "3 s are less than two thirds of 4.6 s";
   trials_.push_back(timed(5, 2));
   EXPECT_EQ(overlooked(), 5);
-  finals.finalists[1].rounds = {{1, 2.5}};
+  finals.finalists[1].rounds = {{1, {2.5}}};
   EXPECT_EQ(overlooked(), 0);
 }
 

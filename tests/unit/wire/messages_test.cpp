@@ -175,14 +175,12 @@ TEST(Records, OfFinalsKeepRemarksBesideAFailure) {
 
 TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   Finalist finalist{{Spec{3, {{"T", std::int64_t{1}, false}}}}};
-  finalist.rounds = {{1, 0.5}, {2, 0.75}, {3, 0.25}};
-  finalist.clean_rounds = {{2, 0.5}};
+  finalist.rounds = {{1, {0.5}}, {2, {0.75, 0.5}}, {3, {.seconds = 0.25, .cost = -2}}};
   finalist.entrant.kind = Entrant::Kind::current_default;
   finalist.eliminated_after = 3;
   finalist.other_state_seconds = 0.75;
   const Finalist read = sent(finalist);
   EXPECT_EQ(read.rounds, finalist.rounds);
-  EXPECT_EQ(read.clean_rounds, finalist.clean_rounds);
   EXPECT_TRUE(read.entrant.is_default());
   EXPECT_EQ(read.eliminated_after, 3);
   EXPECT_EQ(read.other_state_seconds, 0.75);
@@ -197,9 +195,9 @@ TEST(Records, OfFinalsKeepWhatTheRoundsSaid) {
   const auto clean = [&](const std::string& text) {
     const std::string now = R"("clean_rounds":[[2,0.5]])";
     const std::string changed = std::string(record).replace(record.find(now), now.size(), text);
-    return std::get<FinalsRecord>(decode_record(changed)).finals.finalists[0].clean_rounds;
+    return std::get<FinalsRecord>(decode_record(changed)).finals.finalists[0].rounds.at(2).clean_seconds;
   };
-  EXPECT_TRUE(clean(R"("clean_seconds":0.5)").empty()) << "as in journals of older versions";
+  EXPECT_EQ(clean(R"("clean_seconds":0.5)"), std::nullopt) << "as in journals of older versions";
   EXPECT_THROW(clean(R"("clean_rounds":[[4,0.5]])"), Malformed) << "there is no fourth round";
   EXPECT_FALSE(sent(Finalist()).entrant.is_default());
   EXPECT_EQ(sent(Finalist()).other_state_seconds, std::nullopt);
