@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/statistics/finals_time.h"
 #include "model/trial.h"
 #include "report/progress_text.h"
 
@@ -29,8 +30,7 @@ using ProgressTime = std::chrono::steady_clock::time_point;
 struct RunLimits {
   std::optional<ProgressTime> sweep = {};  ///< after this time no spec is started
   std::optional<ProgressTime> run = {};    ///< when the finals end
-  double finals_seconds = 0;               ///< the most that finals take; 0: there are none
-  bool finals_as_sweep = false;            ///< they may take as long as the sweep measured, if that is more
+  FinalsTime finals = {};
 };
 
 /// How the finals are going.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/statistics/finals_time.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "report/text.h"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/program.h"
+#include "model/statistics/finals_time.h"
 #include "platform/store/store.h"
 #include "tuning/contenders.h"
 #include "tuning/journal_lookup.h"
@@ -136,7 +137,7 @@ class FinalsStage {
     if (rules_.alone && rules.by_time && !rules.width) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-    rules.end = begin + platform::ticks(rules_.budget.value_or(std::max(sweep, kLeastFinalsSeconds)));
+    rules.end = begin + platform::ticks(FinalsTime::of(rules_.budget).after(sweep));
     rules.last_end = rules_.budget
                          ? rules.end
                          : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);

@@ -10,8 +10,6 @@
 
 namespace tune::tuning {
 
-/// Unless another limit is asked for, finals last as long as the sweep's measuring at most. This is the least limit.
-inline constexpr double kLeastFinalsSeconds = 1;
 /// What kFirstRoundsSeconds is in `sustained` on a GPU, and how many seconds a turn takes there (H200): a load, and
 /// three samples of 0.1 s.
 inline constexpr double kSustainedFirstRoundsSeconds = 120, kSustainedTurnSeconds = 0.65;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "model/statistics/finals_time.h"
 #include "model/trial.h"
 #include "tuning/grid.h"
 
@@ -11,12 +12,11 @@ namespace tune::tuning {
 
 /// What a run has to do, as far as that is known before it begins.
 struct Work {
-  std::int64_t specs = 0;                ///< that are tried at most
-  std::optional<std::int64_t> builds;    ///< different ones among them; unset: too many to count them
-  bool in_turn = false;                  ///< nothing is timed while something is built
-  int jobs = 1, devices = 1;             ///< builds and measurements at a time
-  double finals_seconds = 0;             ///< the most that finals take; 0: there are none
-  bool finals_as_sweep = false;          ///< they may take as long as the sweep, if that is more
+  std::int64_t specs = 0;              ///< that are tried at most
+  std::optional<std::int64_t> builds;  ///< different ones among them; unset: too many to count them
+  bool in_turn = false;                ///< nothing is timed while something is built
+  int jobs = 1, devices = 1;           ///< builds and measurements at a time
+  FinalsTime finals;
   std::optional<double> budget_seconds;  ///< when all of it ends
   int tunings = 1;                       ///< of this kind, which are to be done one after the other
 };

@@ -10,6 +10,7 @@
 #include "commands/tune/source_check.h"
 #include "config/reader/device_file.h"
 #include "model/program.h"
+#include "model/statistics/finals_time.h"
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
@@ -176,8 +177,7 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
   if (rules.time_budget && target.options.tune && target.options.finals.hold)
-    *rules.time_budget -=
-        std::min(kFinalsShare * *rules.time_budget, target.options.finals.budget.value_or(kFirstRoundsSeconds));
+    *rules.time_budget -= reserved_for_finals(*rules.time_budget, target.options.finals.budget);
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = target.options.tune && !target.job.in_full;
@@ -198,15 +198,13 @@ report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rule
   if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
   const bool several = target.options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (!target.options.finals.hold || (!several && !repeats_result(target))) return limits;
-  limits.finals_seconds = target.options.finals.budget.value_or(tuning::kLeastFinalsSeconds);
-  limits.finals_as_sweep = !target.options.finals.budget;
+  if (target.options.finals.hold && (several || repeats_result(target)))
+    limits.finals = FinalsTime::of(target.options.finals.budget);
   return limits;
 }
 
 tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>& grid, bool has_build,
                         std::int64_t count, std::size_t devices) {
-  const report::RunLimits limits = limits_of(target, {}, count);
   tuning::Work work;
   work.specs = count;
   if (!has_build) work.builds = 0;
@@ -214,8 +212,7 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
   work.in_turn = !is_gpu(target.plan().backend);
   work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
-  work.finals_seconds = limits.finals_seconds;
-  work.finals_as_sweep = limits.finals_as_sweep;
+  work.finals = limits_of(target, {}, count).finals;
   work.budget_seconds = target.job.search.time_budget;
   return work;
 }

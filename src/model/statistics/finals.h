@@ -24,11 +24,6 @@ inline constexpr double kAccuracy = 0.01;
 /// Rounds that finals hold although their budget is spent: so many tell any two of 24 specs apart even if a few rounds
 /// are disturbed. (The fewest that do, 16 rounds, must all be undisturbed.)
 inline constexpr int kFirstRounds = 39;
-/// The seconds that the first kFirstRounds, and the question of --baseline, may take although finals have no time left.
-/// Of a time budget, as many are reserved for finals, but kFinalsShare of it at most.
-inline constexpr double kFirstRoundsSeconds = 30;
-/// Of the time budget of a run, finals get this share at most, unless the sweep leaves more.
-inline constexpr double kFinalsShare = 0.25;
 
 /// One round of the finals, for one that took part.
 struct FinalsRound {

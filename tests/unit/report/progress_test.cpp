@@ -224,11 +224,11 @@ std::string eta(const RunLimits& limits) {
 
 TEST(Progress, TheEtaKnowsTheBudgetsAndTheFinals) {
   EXPECT_EQ(eta({}), "ETA 0:30\n");
-  EXPECT_EQ(eta({.finals_seconds = 20}), "ETA 0:50\n");
-  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .finals_seconds = 20}), "ETA 0:30\n");
-  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .run = kStart + seconds(35), .finals_seconds = 20}), "ETA 0:25\n");
-  EXPECT_EQ(eta({.finals_seconds = 10, .finals_as_sweep = true}), "ETA 0:50\n") << "40 specs of half a second";
-  EXPECT_EQ(eta({.finals_seconds = 25, .finals_as_sweep = true}), "ETA 0:55\n");
+  EXPECT_EQ(eta({.finals = {20}}), "ETA 0:50\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .finals = {20}}), "ETA 0:30\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .run = kStart + seconds(35), .finals = {20}}), "ETA 0:25\n");
+  EXPECT_EQ(eta({.finals = {10, true}}), "ETA 0:50\n") << "40 specs of half a second";
+  EXPECT_EQ(eta({.finals = {25, true}}), "ETA 0:55\n");
 }
 
 TEST(Progress, ATimeBudgetGivesAnEtaAtOnce) {
