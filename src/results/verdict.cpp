@@ -232,6 +232,7 @@ class WinnerVerdict {
 
   std::string compared_text(const Verdict& verdict) const {
     const ComparedSpec& row = *verdict.compared;
+    if (row.same_code) return "new and old are the same code";
     if (!row.ratio && row.change == Change::unknown)
       return "the objective of the earlier result is not known: " +
              line_with_escapes(outcome_->comparison->why_recorded);

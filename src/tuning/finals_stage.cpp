@@ -92,6 +92,9 @@ class FinalsStage {
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
     const std::size_t chosen = contenders.specs.size();
     finals_->unrivalled = chosen == 1;
+    for (wire::Contender& contender : contenders.specs)
+      contender.code = find_trial(tuner.trials(), contender.entrant.spec.mesh_idx)->measurement()->build.code;
+    if (is_its_own_baseline(contenders)) return;
     cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
@@ -231,6 +234,16 @@ class FinalsStage {
     if (!any_finished(finals)) finals_->no_winner = why_none_finished(finals);
     settle_vendor(finals);
     finals_->held = std::move(finals);
+  }
+
+  /// Whether the one spec has the code of the earlier result that it is compared with, and there is nothing else to
+  /// time.
+  bool is_its_own_baseline(const Contenders& contenders) const {
+    if (!rules_.settings.question || rules_.settings.width) return false;
+    if (contenders.specs.size() != 1 || contenders.baselines.size() != 1) return false;
+    const wire::Contender& baseline = contenders.baselines.front();
+    return baseline.entrant.name == rules_.settings.question->baseline && !baseline.code.empty() &&
+           baseline.code == contenders.specs.front().code;
   }
 
   bool enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }

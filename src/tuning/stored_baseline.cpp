@@ -88,6 +88,7 @@ wire::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   request.measure = plan.measure;
   wire::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
   contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
+  contender.code = best.result.code;
   return contender;
 } catch (const Error& error) {
   throw NotStored(error.what());

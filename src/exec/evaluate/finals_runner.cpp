@@ -395,6 +395,9 @@ bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winne
   const auto asked = std::ranges::find_if(
       entries_, [&](const auto& entry) { return entry->result.entrant.name == question.baseline && entry->active(); });
   if (asked == entries_.end()) return false;
+  const std::string& code = (*asked)->contender.code;
+  const auto is_same = [&](const auto& entry) { return &entry->result == &winner && entry->contender.code == code; };
+  if (!code.empty() && std::ranges::any_of(entries_, is_same)) return false;
   std::vector<const Finalist*> specs;
   for (const auto& entry : entries_)
     if (entry->is_spec()) specs.push_back(&entry->result);

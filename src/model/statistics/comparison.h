@@ -25,6 +25,7 @@ struct ComparedSpec {
   std::optional<Interval> interval = {};  ///< of the ratio
   bool paired = false;                    ///< ratio and interval are given: from rounds in which both were timed, or of
                                           ///< an objective other than the time
+  bool same_code = false;                 ///< of the best: both have the same BuildInfo::code
   Change change = Change::unknown;
 };
 

@@ -112,7 +112,9 @@ class ShapeComparer {
     row.old_spec = old_best.spec;
     if (now_.best) {
       row.entrant.spec = now_.specs[*now_.best].spec;
-      add_times(old_best, now_.specs[*now_.best], row);
+      const SpecTimes& best = now_.specs[*now_.best];
+      add_times(old_best, best, row);
+      row.same_code = !best.code.empty() && best.code == old_best.code;
     } else {
       add_times(old_best, {{}, {}, {}, why_no_time(now_)}, row);
     }

@@ -49,6 +49,7 @@ static Entrant entrant_in(const json& j) {
 static void to_json(json& j, const Contender& contender) {
   j = json_of(contender.entrant);
   put(j, "failure", contender.failure);
+  put(j, "code", contender.code);
   if (const auto& stored = contender.stored)
     j["stored"] = {{"key", stored->key}, {"hash", stored->hash}, {"request", json_of(stored->request)}};
 }
@@ -56,6 +57,7 @@ static void to_json(json& j, const Contender& contender) {
 static void from_json(const json& j, Contender& contender) {
   contender.entrant = entrant_in(j);
   take(j, "failure", contender.failure);
+  take(j, "code", contender.code);
   if (const auto found = j.find("stored"); found != j.end())
     contender.stored = {found->at("key").get<std::string>(), found->at("hash").get<std::string>(),
                         known_message<MeasureRequest>(found->at("request"))};

@@ -54,8 +54,33 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
   EXPECT_EQ(tune({"--output", "new", "--baseline", "old.yaml"}, 3, "20s").out.find("Elapsed"),
             result.out.find("Elapsed"))
       << "the journal knows the finals";
-  EXPECT_TRUE(has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0, "20s").out,
-                  "PASS: new/old = "));
+  EXPECT_TRUE(
+      has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0, "20s").out, "PASS: new"));
+}
+
+TEST_F(Baseline, TheSameCodeIsAsFastWhateverIsTimed) {
+  const std::string kernel = kSlowKernel;
+  sandbox_.write_gemm("", kernel.substr(kernel.find("  for (int i = 0; i < m")));  // whatever BM is
+  tune({"--output", "old"}, 0);
+  const Words gate = {"old.yaml", "--tune", "--fresh", "--baseline", "old.yaml", "--threshold", "0.01%"};
+  const Result alone = sandbox_.tune(gate);
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_TRUE(
+      alone.out.starts_with("PASS: new and old are the same code\n  old: old.yaml, its winner\n  new: spec 0, "))
+      << alone.out;
+  EXPECT_FALSE(has(alone.out, "of finals")) << "there is nothing to find out";
+  const std::string yaml = sandbox_.read("old.yaml");
+  for (const char* of_more : {"old.yaml", "old.jsonl"}) {
+    const Words more = {"--fresh", "--baseline", of_more, "--threshold", "0.01%"};
+    EXPECT_TRUE(tune(more, 0).out.starts_with("PASS: new and old are the same code\n")) << of_more;
+  }
+  // A file of which the code is not known is compared by times.
+  const auto code = yaml.find("  code: ");
+  ASSERT_NE(code, std::string::npos) << yaml;
+  sandbox_.write("old.yaml", std::string(yaml).erase(code, yaml.find('\n', code) + 1 - code));
+  const Result unknown =
+      sandbox_.tune({"old.yaml", "--tune", "--fresh", "--baseline", "old.yaml", "--threshold", "90%"});
+  EXPECT_TRUE(unknown.out.starts_with("PASS: new/old = ")) << unknown.out;
 }
 
 TEST_F(Baseline, ARateThatIsTheObjectiveIsComparedInTurns) {

@@ -328,10 +328,10 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
   };
   exec::FinalsRules rules = by_time();
   rules.question = wire::Question{"old", 0.03};
-  const std::vector<wire::Contender> contenders = {{{tuning_.spec(1)}},
-                                                   {{tuning_.spec(2)}},
-                                                   {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
-                                                   {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
+  std::vector<wire::Contender> contenders = {{{tuning_.spec(1)}},
+                                             {{tuning_.spec(2)}},
+                                             {{tuning_.spec(3), Entrant::Kind::baseline, "old"}},
+                                             {{tuning_.spec(4), Entrant::Kind::baseline, "other"}}};
   const Finals finals = exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {});
   const int most = SequentialIntervals::looks().back();
   EXPECT_EQ(finals.finalists[0].rounds.size(), static_cast<std::size_t>(most));
@@ -339,10 +339,17 @@ TEST_F(FinalsRunnerTest, TheWinnerMeetsTheBaselineInQuestionAloneOnceItIsKnown) 
   EXPECT_LT(finals.decided_after, 16);
   EXPECT_EQ(finals.finalists[2].rounds.size(), static_cast<std::size_t>(most));
   EXPECT_EQ(finals.finalists[3].rounds.size(), 15u);
-  // A smaller question is answered as soon as it can be.
+  const auto rounds = [&] {
+    return exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists[0].rounds.size();
+  };
+  contenders[2].code = "old";
+  contenders[0].code = "new";
+  EXPECT_EQ(rounds(), static_cast<std::size_t>(most));
+  contenders[0].code = "old";
+  EXPECT_LT(rounds(), 16u) << "there is no question if both are the same code";
+  contenders[0].code = "new";
   rules.question = wire::Question{"old", 0.2};
-  EXPECT_LT(exec::FinalsRunner(*service_, contenders, rules).run([](int, std::size_t) {}).finalists[0].rounds.size(),
-            16u);
+  EXPECT_LT(rounds(), 16u) << "a smaller question is answered as soon as it can be";
 }
 
 TEST_F(FinalsRunnerTest, WhoIsNotLoadedAfterHalfOfTheTimeIsLeftOut) {
