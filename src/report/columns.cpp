@@ -115,9 +115,8 @@ class Columns {
 
   std::string figure(double value) const { return summary_->width > 0 ? four_digits(value) : six_decimals(value); }
 
-  /// What was stopped early takes at least as long as this.
   std::string time_text(const Timing& timing) const {
-    return timing.stopped_early ? "> " + figure(least_seconds(timing) * 1e3) : figure(timing.typical() * 1e3);
+    return (timing.stopped_early ? "> " : "") + figure(timing.typical() * 1e3);
   }
 
   std::string ratio_text(const Row& row, const FinalsResult& baseline) const {
@@ -178,7 +177,7 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
             ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
-    // So that all figures are of the time that is shown.
+    // Of what was stopped early, all figures are of the least time that it takes.
     if (Timing& timing = row.measurement.timing; timing.stopped_early) timing.chosen = least_seconds(timing);
     if (ranked.finals_result) {
       row.finals_result = &*ranked.finals_result;

@@ -8,6 +8,7 @@
 #include "report/recorded/listing.h"
 #include "report/table.h"
 #include "report/text.h"
+#include "support/has.h"
 
 namespace tune::report::report_test {
 namespace {
@@ -250,6 +251,15 @@ TEST(Report, MarksEarlyStoppedAndUncheckedSpecs) {
 early: slow, so timed with fewer launches; it takes at least the time shown
 checked: no: its output was not compared with a reference
 )");
+}
+
+TEST(Report, ShowsOfASpecThatWasStoppedEarlyTheLeastTimeAndItsFigures) {
+  std::vector<Trial> trials = three_trials();
+  Timing& timing = std::get<Measurement>(trials[0].outcome).timing;
+  timing.stopped_early = true;
+  timing.ci_low = timing.median / 2;
+  EXPECT_TRUE(cli::has(table_of(summary_of(trials)), "/BM=64/NUM_STAGES=2  > 1.688264      7           10176.056105 "))
+      << table_of(summary_of(trials));
 }
 
 /// What the table looks like on a terminal of so many columns.
