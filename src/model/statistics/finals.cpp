@@ -60,6 +60,22 @@ std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other)
   return have_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
 }
 
+/// The one that took least beside the leader, of those that have all of its rounds: medians of times may be in another
+/// order than ratios.
+const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* const> specs) {
+  const Finalist* best = &leader;
+  double least = 1;
+  for (const Finalist* spec : specs) {
+    std::vector<double> ratios = compared_ratios(*spec, leader);
+    if (spec->eliminated_after > 0 || ratios.size() < leader.rounds.size()) continue;
+    if (const double ratio = median(std::move(ratios)); ratio < least) {
+      least = ratio;
+      best = spec;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx) {
@@ -220,7 +236,8 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }
   if (chosen.winner != nullptr) return chosen;
-  return {&leader, judge.loss(leader, specs)};
+  const Finalist* winner = best_beside(leader, specs);
+  return {winner, judge.loss(*winner, specs)};
 }
 
 Tournament::Tournament(std::vector<Finalist*> specs, double accuracy)

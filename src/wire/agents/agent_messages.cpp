@@ -49,7 +49,7 @@ static Entrant entrant_in(const json& j) {
 static void to_json(json& j, const Contender& contender) {
   j = json_of(contender.entrant);
   put(j, "failure", contender.failure);
-  put(j, "code", contender.code);
+  if (!contender.code.empty()) j["code"] = contender.code;
   if (const auto& stored = contender.stored)
     j["stored"] = {{"key", stored->key}, {"hash", stored->hash}, {"request", json_of(stored->request)}};
 }

@@ -274,6 +274,15 @@ Finalist costing(std::int64_t mesh_idx, const std::vector<double>& costs, int co
   return finalist;
 }
 
+TEST(Judge, PrefersOfWhatItCannotTellApartTheFasterInCommonRounds) {
+  const Finalist lower_median = repeated(0, {1, 1, 1, 3, 3}, 5), faster = repeated(1, {0.9, 1.1, 1.1, 2.9, 2.9}, 5);
+  const std::vector<const Finalist*> specs = {&lower_median, &faster};
+  EXPECT_EQ(&Judge::leader_of(specs), &lower_median);
+  const Choice choice = choose_winner(Judge(2), specs, 0.01);
+  EXPECT_EQ(choice.winner, &faster);
+  EXPECT_FALSE(choice.decided(0.01));
+}
+
 TEST(Judge, KnowsARatioOfCostsThatIsAlwaysTheSame) {
   Judge judge(4);
   const Finalist small = costing(1, {1000}, 5), larger = costing(0, {1001}, 5);

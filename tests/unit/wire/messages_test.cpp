@@ -243,6 +243,7 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
                                          {{}, vendor_fastest, "vendor 2 best"}};
   FinalsOrder order;
   for (const Entrant& entrant : entrants) order.contenders.push_back({entrant});
+  order.contenders[0].code = "d660";
   const std::string text = encode_order(order);
   EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no"})"),
             std::string::npos)
@@ -253,6 +254,7 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
     EXPECT_EQ(read[i].entrant.kind, entrants[i].kind);
     EXPECT_EQ(read[i].entrant.name, entrants[i].name);
     EXPECT_EQ(read[i].entrant.spec.mesh_idx, entrants[i].spec.mesh_idx);
+    EXPECT_EQ(read[i].code, order.contenders[i].code);
   }
 }
 
