@@ -1,6 +1,7 @@
 #include "report/failure_summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@ namespace tune::report {
 namespace {
 
 constexpr std::size_t kDetailLines = 6;
+constexpr std::size_t kMostInCommon = 4;  // settings; more of them explain nothing
 
 /// Specs lost for one cause.
 struct Group {
@@ -21,13 +23,15 @@ struct Group {
   std::string detail;  ///< likewise: lines after the first
   std::int64_t count = 0;
   std::int64_t first_mesh_idx = 0;
+  std::vector<const Spec*> specs = {};  ///< all of them; empty: not known
 };
 
 /// Groups by cause.
 class Groups {
  public:
   /// `message`: only its lines after the first are used, of the spec with the lowest mesh_idx.
-  void add(const std::string& cause, std::string reason, std::string_view message, std::int64_t mesh_idx) {
+  void add(const std::string& cause, std::string reason, std::string_view message, std::int64_t mesh_idx,
+           const Spec* spec = nullptr) {
     Group& group = groups_[cause];
     if (group.count == 0 || mesh_idx < group.first_mesh_idx) {
       const std::size_t end = message.find('\n');
@@ -36,6 +40,7 @@ class Groups {
       group.first_mesh_idx = mesh_idx;
     }
     ++group.count;
+    if (spec != nullptr) group.specs.push_back(spec);
   }
 
   std::vector<Group> sorted() const {
@@ -57,7 +62,8 @@ Groups failures_in(std::span<const Trial> trials) {
   for (const Trial& trial : trials)
     if (const Failure* failure = trial.failure()) {
       const std::string where = fmt::format("{}, {}: ", to_text(failure->stage), to_text(failure->cause));
-      failed.add(where + failure->kind, where + first_line(failure->message), failure->message, trial.spec.mesh_idx);
+      failed.add(where + failure->kind, where + first_line(failure->message), failure->message, trial.spec.mesh_idx,
+                 &trial.spec);
     }
   return failed;
 }
@@ -66,7 +72,7 @@ Groups pruned_in(std::span<const Trial> trials) {
   Groups pruned;
   for (const Trial& trial : trials)
     if (const auto* after_build = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      pruned.add(after_build->reason, after_build->reason, "", trial.spec.mesh_idx);
+      pruned.add(after_build->reason, after_build->reason, "", trial.spec.mesh_idx, &trial.spec);
   return pruned;
 }
 
@@ -92,13 +98,32 @@ std::string line_with_spec(std::span<const std::string> words, std::int64_t mesh
   return typed_line(line);
 }
 
+bool has(const Spec& spec, const Setting& setting) {
+  return std::ranges::any_of(spec.params, [&](const Setting& other) {
+    return other.name == setting.name && same(other.value, setting.value);
+  });
+}
+
+/// `all have VEC=16`: what the specs of a group have in common and not all that were tried; empty: nothing, or much.
+std::string common_line(const Group& group, std::span<const Trial> trials) {
+  if (group.specs.empty()) return "";
+  std::vector<std::string> common;
+  for (const Setting& setting : group.specs.front()->params)
+    if (std::ranges::all_of(group.specs, [&](const Spec* spec) { return has(*spec, setting); }) &&
+        !std::ranges::all_of(trials, [&](const Trial& trial) { return has(trial.spec, setting); }))
+      common.push_back(fmt::format("{}={}", setting.name, to_text(setting.value)));
+  if (common.empty() || common.size() > kMostInCommon) return "";
+  const std::string text = fmt::format("{} {}", group.count == 1 ? "it has" : "all have", fmt::join(common, ", "));
+  return fmt::format("         {}\n", printable(text));
+}
+
 std::string groups_text(std::string_view heading, const Groups& grouped, std::span<const std::string> command,
-                        const Logs& logs = {}) {
+                        std::span<const Trial> trials = {}, const Logs& logs = {}) {
   std::string text;
   std::int64_t total = 0;
   for (const Group& group : grouped.sorted()) {
     total += group.count;
-    text += count_line(group.count, group.reason) + detail_lines(group.detail);
+    text += count_line(group.count, group.reason) + detail_lines(group.detail) + common_line(group, trials);
     if (const auto log = logs.find(group.first_mesh_idx); log != logs.end())
       text += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
     text += fmt::format("         {}\n", line_with_spec(command, group.first_mesh_idx));
@@ -119,8 +144,8 @@ std::string pruned_text(std::span<const GridScan::Pruned> pruned) {
 }
 
 std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs) {
-  return groups_text("pruned after the build", pruned_in(trials), command) +
-         groups_text("failed", failures_in(trials), command, logs);
+  return groups_text("pruned after the build", pruned_in(trials), command, trials) +
+         groups_text("failed", failures_in(trials), command, trials, logs);
 }
 
 bool any_lost_alike(std::span<const Trial> trials) {

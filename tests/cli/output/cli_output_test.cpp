@@ -387,20 +387,27 @@ TEST_F(Output, BadResultsOfProgramsAreGroupedByReason) {
   EXPECT_EQ(result.out.substr(begin, end - begin),
             "failed: 14\n"
             "      2  check, reported: the program says that its result is wrong\n"
+            "         all have SAYS=wrong\n"
             "         tune --yaml bench.yaml --spec 2\n"
             "      2  measure, reported: 2 results on stdout: a program must run exactly one case\n"
+            "         all have SAYS=two\n"
             "         tune --yaml bench.yaml --spec 4\n"
             "      2  measure, reported: the program wrote no result: neither the file named by TUNE_RESULT nor a JSON "
             "line on "
             "stdout\n"
+            "         all have SAYS=nothing\n"
             "         tune --yaml bench.yaml --spec 6\n"
             "      2  measure, reported: the result on stdout is not valid JSON: it ends in the middle\n"
+            "         all have SAYS=garbage\n"
             "         tune --yaml bench.yaml --spec 8\n"
             "      2  measure, reported: 'time' of the result is 0, not a finite positive number\n"
+            "         all have SAYS=zero\n"
             "         tune --yaml bench.yaml --spec 10\n"
             "      2  measure, reported: the program ended with exit code 3: no such tile\n"
+            "         all have SAYS=dies\n"
             "         tune --yaml bench.yaml --spec 12\n"
             "      2  measure, reported: the program was killed by signal 11 (segmentation fault)\n"
+            "         all have SAYS=crashes\n"
             "         tune --yaml bench.yaml --spec 14\n");
 }
 
@@ -520,8 +527,9 @@ TEST_F(Builds, WhatTheyTellOfThemselvesCanPrune) {
                       "prune_after_build:\n  - {if: code < 1 or BM == 1, because: too much code}\n  - stack >= 0\n");
   const Result result = tune({"gemm.yaml", "--output", "all"});
   EXPECT_TRUE(has(result.out, "\n1 of 2 measured\n"));
-  EXPECT_TRUE(
-      has(result.out, "pruned after the build: 1\n      1  too much code\n         tune --yaml gemm.yaml --spec 1\n"));
+  EXPECT_TRUE(has(result.out,
+                  "pruned after the build: 1\n      1  too much code\n         it has BM=2\n         tune --yaml "
+                  "gemm.yaml --spec 1\n"));
   EXPECT_TRUE(has(sandbox_.read("all.csv"), "\n1,gemm,pruned after build,2,1,"));
   const Result built = tune({"gemm.yaml", "--build-only"});
   EXPECT_TRUE(has(built.out, "pruned after the build: 1\n      1  too much code\n")) << built.out;
