@@ -13,7 +13,7 @@
 #include "report/summary.h"
 #include "results/outputs.h"
 #include "results/tuning_outcome.h"
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 namespace tune::results {
 

@@ -164,6 +164,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"cli/texts/", {"src/cli/command_line.cpp"}},
     {"recording/text/", {"src/recording/"}},
     {"report/recorded/", {"src/commands/results/", "src/commands/tune/earlier_result.cpp"}},
+    {"results/verdict/", {"src/results/results.h"}},
     {"results/comparison/",
      {"src/commands/database/database_runs.h", "src/commands/results/diff.cpp", "src/commands/tune/earlier_result.h",
       "src/commands/tune/end_notes.cpp", "src/commands/tune/settings.cpp"}},

@@ -1,4 +1,4 @@
-#include "results/verdict.h"
+#include "results/verdict/verdict.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
