@@ -7,37 +7,20 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/statistics/finals_time.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "report/text.h"
+#include "results/verdict/advice.h"
+#include "results/verdict/standing.h"
 
 namespace tune::results {
 namespace {
 
-constexpr double kWide = 0.02;
-constexpr double kShortRun = 0.005;
-constexpr double kVeryMuch = 0.5;  // a loss that says only that little is known
-constexpr double kStolen = 0.005;  // of the cores, from which on the host is named as a cause
 constexpr std::size_t kNamed = 4;
-constexpr double kLeastAdvised = 10;   // seconds of finals that are worth advice
-constexpr double kUnknownFinals = 30;  // seconds that recorded finals are taken to have had if nobody noted them
-constexpr double kMargin = 1.5;        // of the seconds that so many rounds should take
-
-std::string percent(double share) {
-  return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
-}
 
 std::string times_text(double ratio) {
   if (ratio < 1) return fmt::format("{:.3g}", ratio);
   return fmt::format("{:.{}f}", ratio, ratio < 10 ? 2 : ratio < 100 ? 1 : 0);
-}
-
-std::string throttle_text(double flags) {
-  const auto bits = static_cast<int>(flags);
-  if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
-  if ((bits & (8 | 128)) != 0) return "the hardware slowed the device down";
-  return (bits & 4) != 0 ? "the device was at its power cap" : "";
 }
 
 /// `DECIDED: `, and which of several tunings it is of.
@@ -60,126 +43,46 @@ bool may_work_again(const Trial& trial) {
   return failure != nullptr && (failure->facts.machine_suspected || failure->facts.not_tried);
 }
 
-/// The verdict on a winner. Precondition: there is one.
-class WinnerVerdict {
+/// The lines of a verdict on a winner.
+class VerdictText {
  public:
-  WinnerVerdict(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands)
-      : summary_(&summary),
-        outcome_(&outcome),
-        demands_(&demands),
-        winner_(&summary.ranking.rows.front()),
-        costs_(costs_of(*winner_)),
-        by_time_(summary.ranked_by.empty()),
-        by_rounds_(by_time_ || !costs_.empty()),
-        accuracy_(demands.accuracy.value_or(kAccuracy)) {
-    seconds_ = winner_->time().seconds;
-    time_width_ = relative_width(winner_->time());
-    width_ = by_time_ ? time_width_ : width_of(costs_);
-    loss_ = has_rivals() ? summary.ranking.loss : std::optional(0.0);
-  }
+  VerdictText(const Standing& standing, const Verdict& verdict)
+      : standing_(standing),
+        verdict_(verdict),
+        summary_(standing.summary),
+        outcome_(standing.outcome),
+        winner_(standing.winner) {}
 
-  Verdict verdict() const {
-    Verdict verdict;
-    verdict.why = why_open();
-    verdict.loss = loss_;
-    verdict.accuracy = accuracy_;
-    for (const Ranked* row : open_rows()) verdict.open.push_back(row->trial->spec.mesh_idx);
-    if (outcome_->comparison) {
-      verdict.compared = best_of(*outcome_->comparison);
-      verdict.threshold = outcome_->comparison->threshold;
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    const auto add = [&](const std::string& text) {
+      if (!text.empty()) lines.push_back((lines.empty() ? "" : "  ") + text);
+    };
+    const std::string head = head_of(verdict_, *summary_);
+    if (verdict_.compared) {
+      add(head + compared_text());
+      const std::string& why = outcome_->comparison->why_recorded;
+      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict_.compared) +
+          (why.empty() || !verdict_.compared->ratio
+               ? ""
+               : (standing_.by_time ? ", by its recorded time, because " : ", by its recorded value, because ") +
+                     line_with_escapes(why)));
+      add("new: " + winner_text());
+    } else {
+      add(head + winner_text());
     }
-    verdict.asked = demands_->accuracy || demands_->noise || verdict.compared;
-    verdict.decision = decision();
-    verdict.lines = lines(verdict);
-    return verdict;
+    add(ratios_text());
+    add(open_text());
+    add(noise_text());
+    if (standing_.has_short_runs())
+      add(fmt::format("the best run takes {:.2g} ms, and the start of a process is a large part of that",
+                      standing_.seconds * 1e3));
+    if (verdict_.decision == Decision::undecided)
+      if (const std::string next = advice(standing_); !next.empty()) add("next: " + next);
+    return lines;
   }
 
  private:
-  /// Whether there is a spec with other code that the sweep did not show to be too slow.
-  bool has_rivals() const {
-    return !outcome_->finals.unrivalled && std::ranges::any_of(summary_->ranking.rows, [&](const Ranked& row) {
-      return &row != winner_ && row.same_as == nullptr;
-    });
-  }
-
-  /// Of its rounds; older finals have none.
-  std::vector<double> costs_of(const Ranked& row) const {
-    const auto& finals = outcome_->finals.held;
-    const Finalist* finalist = finals ? find_spec(*finals, row.timed().spec.mesh_idx) : nullptr;
-    return finalist != nullptr ? tune::costs_of(*finalist) : std::vector<double>();
-  }
-
-  /// Half the 95 % interval of the median, over it; nullopt if that is not known, or has both signs.
-  static std::optional<double> width_of(const std::vector<double>& costs) {
-    if (costs.size() < 2) return std::nullopt;
-    const auto [low, high] = median_interval(costs);
-    if (low == high) return 0;
-    return low * high > 0 ? std::optional((high - low) / 2 / std::fabs(median(costs))) : std::nullopt;
-  }
-
-  /// One spec tells nothing of the others.
-  bool has_tried_one_in_time() const {
-    return outcome_->finals.limits.time_budget && summary_->trials.size() == 1 && !summary_->specs.empty() &&
-           summary_->specs != "1";
-  }
-
-  std::string why_open() const {
-    if (outcome_->ended_early) return "the run ended early";
-    if (!summary_->objectives.empty())
-      return std::ranges::count_if(summary_->ranking.rows, &Ranked::on_front) == 1
-                 ? "no other spec is better in any objective, but with several the finals do not test that"
-                 : "of several objectives none decides; the specs marked pareto are the choice";
-    if (has_tried_one_in_time())
-      return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
-                         *outcome_->finals.limits.time_budget, summary_->specs);
-    if (!has_rivals()) return "";
-    if (outcome_->finals.interrupted) return "the finals were interrupted";
-    if (!outcome_->finals.held)
-      return "no finals were held" + (outcome_->finals.why_none.empty() ? "" : ": " + outcome_->finals.why_none);
-    if (!by_rounds_) return "these finals compared times, which the objective does not follow from";
-    if (!loss_)
-      return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
-                         winner_->finals_result ? winner_->finals_result->rounds : 0);
-    if (*loss_ > kVeryMuch) return fmt::format("how {} the others are is not known", by_time_ ? "fast" : "good");
-    if (*loss_ > accuracy_)
-      return fmt::format("others may be up to {} {}", percent(*loss_), by_time_ ? "faster" : "better");
-    if (const int left_out = outcome_->finals.disturbed.left_out; left_out > 0)
-      return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
-    if (outcome_->finals.overlooked)
-      return fmt::format("spec {} was faster in the sweep", *outcome_->finals.overlooked);
-    return "";
-  }
-
-  int fewest_rounds() const {
-    const auto specs = std::ranges::count_if(outcome_->finals.held->finalists,
-                                             [](const Finalist& finalist) { return finalist.entrant.is_spec(); });
-    return Judge(static_cast<std::size_t>(specs)).fewest_rounds();
-  }
-
-  bool knows_its_time() const { return !demands_->noise || (time_width_ && *time_width_ <= *demands_->noise); }
-
-  Decision decision() const {
-    Decision decision = why_open().empty() ? Decision::decided : Decision::undecided;
-    const bool asked_of_winner = demands_->accuracy || demands_->noise;
-    if (outcome_->comparison && !asked_of_winner) decision = Decision::pass;  // nobody asked for more
-    if (asked_of_winner && decision == Decision::decided)
-      decision = knows_its_time() ? Decision::pass : Decision::undecided;
-    if (!outcome_->comparison) return decision;
-    const Answer answer = is_slower(*outcome_->comparison);
-    return std::max(decision, answer == Answer::yes    ? Decision::fail
-                              : answer == Answer::open ? Decision::undecided
-                                                       : Decision::pass);
-  }
-
-  std::vector<const Ranked*> open_rows() const {
-    std::vector<const Ranked*> rows;
-    for (const Ranked& row : summary_->ranking.rows)
-      if (row.finals_result && row.same_as == nullptr && by_rounds_ &&
-          row.finals_result->loss.value_or(INFINITY) > accuracy_)
-        rows.push_back(&row);
-    return rows;
-  }
-
   std::string name_of(const Spec& spec) const {
     const std::string settings = report::settings_text(spec, summary_->varying);
     return settings.empty() ? fmt::format("spec {}", spec.mesh_idx)
@@ -200,26 +103,28 @@ class WinnerVerdict {
 
   /// `2.789 ms +-0.4 %`, or `size 165288, 2.789 ms`, or `score 7.2 +-1 %, 2.789 ms`
   std::string values_text() const {
-    const std::string width = width_ && *width_ > 0 ? " +-" + percent(*width_) : "";
+    const std::string width = standing_.width && *standing_.width > 0 ? " +-" + percent(*standing_.width) : "";
     std::string text;
     for (const auto& [name, value] : summary_->figures)
       text += fmt::format("{} {}{}, ", line_with_escapes(name), report::whole_or_four_digits(value),
                           name == summary_->ranked_by ? width : "");
-    text += report::four_digits(seconds_ * 1e3) + " ms";
-    if (!by_time_) return text;
-    if (width_) return text + " +-" + percent(*width_);
+    text += report::four_digits(standing_.seconds * 1e3) + " ms";
+    if (!standing_.by_time) return text;
+    if (standing_.width) return text + " +-" + percent(*standing_.width);
     return text + (winner_->time().interval ? " (how precisely is not known)" : "");
   }
 
   /// `BM=64 (spec 17), 2.789 ms +-0.4 %, at most 0.6 % slower than the best of 1152 specs`
   std::string winner_text() const {
     std::string text = name_of(winner_->trial->spec) + ", " + values_text();
-    if (const std::string why = why_open(); !why.empty()) return text + "; " + why;
-    if (!knows_its_time()) return text + fmt::format("; its time was to be known to +-{}", percent(*demands_->noise));
+    if (const std::string why = standing_.why_open(); !why.empty()) return text + "; " + why;
+    if (!standing_.knows_its_time())
+      return text + fmt::format("; its time was to be known to +-{}", percent(*standing_.demands->noise));
     if (summary_->trials.size() == 1) return text + ", the only spec that was tried";
     if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
-    const std::string best = by_time_ ? "fastest" : "best", than = by_time_ ? "slower" : "worse";
-    text += *loss_ == 0 ? ", the " + best : fmt::format(", at most {} {} than the best", percent(*loss_), than);
+    const std::string best = standing_.by_time ? "fastest" : "best", than = standing_.by_time ? "slower" : "worse";
+    text += *standing_.loss == 0 ? ", the " + best
+                                 : fmt::format(", at most {} {} than the best", percent(*standing_.loss), than);
     const auto failed =
         std::ranges::count_if(summary_->trials, [](const Trial& trial) { return trial.failure() != nullptr; });
     const auto in_finals = std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) {
@@ -230,25 +135,25 @@ class WinnerVerdict {
     return text + (in_finals > 0 ? fmt::format(", {} of which failed in the finals", in_finals) : "");
   }
 
-  std::string compared_text(const Verdict& verdict) const {
-    const ComparedSpec& row = *verdict.compared;
+  std::string compared_text() const {
+    const ComparedSpec& row = *verdict_.compared;
     if (row.same_code) return "new and old are the same code";
     if (!row.ratio && row.change == Change::unknown)
       return "the objective of the earlier result is not known: " +
              line_with_escapes(outcome_->comparison->why_recorded);
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
     const std::string then = row.paired ? "old" : "recorded";
-    std::string ratio = by_time_ ? fmt::format("new/{} = {:.3f}", then, *row.ratio)
-                                 : fmt::format("new is {:.3f} times as bad as {}", *row.ratio, then);
+    std::string ratio = standing_.by_time ? fmt::format("new/{} = {:.3f}", then, *row.ratio)
+                                          : fmt::format("new is {:.3f} times as bad as {}", *row.ratio, then);
     if (!row.interval)
       ratio += ", its noise is not known";
     else if (is_vague_ratio(*row.interval))
-      ratio = (by_time_ ? "new/" + then : "how good new is beside " + then) + " is not known";
+      ratio = (standing_.by_time ? "new/" + then : "how good new is beside " + then) + " is not known";
     else
       ratio += " (" + report::interval_text(*row.interval) + ")";
-    const std::string worse = by_time_ ? "slower" : "worse";
+    const std::string worse = standing_.by_time ? "slower" : "worse";
     const Answer answer = is_slower(*outcome_->comparison);
-    return fmt::format("{}, allowed {:.4g}{}", ratio, 1 + verdict.threshold,
+    return fmt::format("{}, allowed {:.4g}{}", ratio, 1 + verdict_.threshold,
                        answer == Answer::yes    ? ": " + worse
                        : answer == Answer::open ? ": " + worse + " or not is open"
                                                 : "");
@@ -268,7 +173,7 @@ class WinnerVerdict {
     const auto is_default = [&](const Ranked* row) {
       return name == "default" && row->trial->spec.mesh_idx == baseline.entrant.spec.mesh_idx;
     };
-    const bool is_open = by_time_ && std::ranges::any_of(open_rows(), is_default);
+    const bool is_open = standing_.by_time && std::ranges::any_of(standing_.open_rows(), is_default);
     return fmt::format("{} times as fast as {}{}", ratio, name, is_open ? " (not sure)" : "");
   }
 
@@ -290,7 +195,7 @@ class WinnerVerdict {
   }
 
   std::string open_text() const {
-    const std::vector<const Ranked*> rows = open_rows();
+    const std::vector<const Ranked*> rows = standing_.open_rows();
     if (rows.empty() || !outcome_->finals.held) return "";
     std::vector<std::string> texts;
     for (const Ranked* row : rows) {
@@ -302,29 +207,12 @@ class WinnerVerdict {
     return fmt::format("not told apart: {}", fmt::join(texts, "; "));
   }
 
-  std::string cause() const {
-    if (!by_time_ && width_ && *width_ <= kWide) return "";  // whatever became of the times
-    if (winner_->finals_result)
-      if (const auto found = winner_->finals_result->metrics.find("throttle");
-          found != winner_->finals_result->metrics.end())
-        if (std::string text = throttle_text(found->second); !text.empty()) return text;
-    const auto& finals = outcome_->finals.held;
-    std::vector<std::string> causes;
-    if (finals && finals->others_running.value_or(0) >= kBusy)
-      causes.push_back(fmt::format("on average {:.1f} threads of other programs ran on {} cores",
-                                   *finals->others_running, finals->cores));
-    if (finals && finals->cores > 0 && finals->stolen_cores >= kStolen * finals->cores)
-      causes.push_back(fmt::format("the host of this virtual machine took {} of its {} cores",
-                                   percent(finals->stolen_cores / finals->cores), finals->cores));
-    return fmt::format("{}", fmt::join(causes, ", and "));
-  }
-
   std::string noise_text() const {
-    std::string text = cause();
+    std::string text = standing_.noise_cause();
     if (text.empty())
-      text = by_time_ && !winner_->time().interval ? "not known"
-             : width_.value_or(INFINITY) > kWide   ? "high, and its cause is not known"
-                                                   : "low";
+      text = standing_.by_time && !winner_->time().interval ? "not known"
+             : standing_.width.value_or(INFINITY) > kWide   ? "high, and its cause is not known"
+                                                            : "low";
     const auto& [all, left_out] = outcome_->finals.disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");
@@ -332,119 +220,11 @@ class WinnerVerdict {
                        all - left_out == 1 ? "was" : "were");
   }
 
-  /// The start of a process hides how short runs differ.
-  std::string short_runs_text() const {
-    if (!by_time_ || seconds_ >= kShortRun || loss_ == 0.0) return "";
-    if (!is_of_whole_command(*winner_->timed().measurement())) return "";
-    return fmt::format("the best run takes {:.2g} ms, and the start of a process is a large part of that",
-                       seconds_ * 1e3);
-  }
-
-  /// Whether no more rounds can tell the two results apart, because only the new one was timed now.
-  bool compares_recorded_times() const {
-    return outcome_->comparison && is_slower(*outcome_->comparison) == Answer::open &&
-           !best_of(*outcome_->comparison).paired;
-  }
-
-  std::string same_command(const std::string& option) const {
-    const auto has = [&](const std::string& word) {
-      return std::ranges::find(summary_->command, word) != summary_->command.end();
-    };
-    return has(option) ? "the same command" : "the same command with " + option + (has("--") ? " before its --" : "");
-  }
-
-  std::string next_text() const {
-    if (!short_runs_text().empty()) return "give the command more to do, or let it report its own time";
-    if (outcome_->finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
-    if (outcome_->ended_early) return "the same command goes on from here";
-    if (outcome_->comparison && !by_time_ && !best_of(*outcome_->comparison).interval)
-      return best_of(*outcome_->comparison).ratio
-                 ? "one run of both specs compares them in turns"
-                 : same_command("--fresh") + " times both again; if that fails, tune the old source again";
-    if (compares_recorded_times()) {
-      if (outcome_->comparison->why_recorded.empty()) return "";  // the comparison says it
-      return same_command("--fresh") + " times both again; if that fails, tune the old source on this machine again";
-    }
-    if (has_tried_one_in_time())
-      return same_command("a longer --time-budget") +
-             fmt::format(" tries others; this spec took {:.3g} s", summary_->trials.front().seconds);
-    if (!outcome_->finals.held && outcome_->finals.limits.needed > 0) return longer_finals();
-    if (!summary_->objectives.empty()) return "the same command with one objective decides";
-    if (!outcome_->finals.held || !by_rounds_) return "";
-    if (outcome_->finals.disturbed.left_out > 0 || outcome_->finals.overlooked)
-      return same_command("--fresh") + ", on a quieter machine";
-    if (winner_->finals_result && winner_->finals_result->rounds >= SequentialIntervals::looks().back())
-      return cause().empty() ? "take any of them, or allow more with --accuracy"
-                             : "more rounds do not help; when the noise is over, " + same_command("--fresh");
-    return (cause().empty() ? "" : "when the noise is over, ") + longer_finals();
-  }
-
-  static double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
-
-  /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
-  std::string longer_finals() const {
-    const auto& finals = outcome_->finals.held;
-    const int rounds = winner_->finals_result ? winner_->finals_result->rounds : 0;
-    const results::FinalsLimits& limits = outcome_->finals.limits;
-    double seconds = kMargin * limits.needed;
-    if (finals) {
-      const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
-      seconds = 2 * taken;
-      if (!loss_ && rounds > 0) seconds = std::max(seconds, kMargin * taken / rounds * fewest_rounds());
-    }
-    seconds = in_tens(seconds);
-    const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
-    const double room = finals && finals->room ? *finals->room : 0;
-    if (!limits.time_budget || seconds <= room) return same_command(budget) + " holds longer finals";
-    // What is left to try would take what a longer run has more, but for the share of the finals.
-    const bool tried_all = summary_->specs == std::to_string(summary_->trials.size());
-    const double with_sweep = *limits.time_budget - room + seconds;
-    const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-    const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? kFirstRoundsSeconds : 0);
-    return fmt::format("{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
-                       same_command(fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
-                       *limits.time_budget);
-  }
-
-  std::vector<std::string> lines(const Verdict& verdict) const {
-    std::vector<std::string> lines;
-    const auto add = [&](const std::string& text) {
-      if (!text.empty()) lines.push_back((lines.empty() ? "" : "  ") + text);
-    };
-    const std::string head = head_of(verdict, *summary_);
-    if (verdict.compared) {
-      add(head + compared_text(verdict));
-      const std::string& why = outcome_->comparison->why_recorded;
-      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict.compared) +
-          (why.empty() || !verdict.compared->ratio
-               ? ""
-               : (by_time_ ? ", by its recorded time, because " : ", by its recorded value, because ") +
-                     line_with_escapes(why)));
-      add("new: " + winner_text());
-    } else {
-      add(head + winner_text());
-    }
-    add(ratios_text());
-    add(open_text());
-    add(noise_text());
-    if (!short_runs_text().empty()) add(short_runs_text());
-    if (verdict.decision == Decision::undecided)
-      if (const std::string next = next_text(); !next.empty()) add("next: " + next);
-    return lines;
-  }
-
+  const Standing& standing_;
+  const Verdict& verdict_;
   const report::Summary* summary_;
   const TuningOutcome* outcome_;
-  const Demands* demands_;
   const Ranked* winner_;
-  std::vector<double> costs_;  ///< of the winner; empty: it is ranked by its time
-  bool by_time_;
-  bool by_rounds_;  ///< the rounds of the finals compared what the objective follows from
-  double accuracy_;
-  double seconds_ = 0;
-  std::optional<double> time_width_;  ///< half the interval of the winner's time, over it
-  std::optional<double> width_;       ///< that of what it is ranked by
-  std::optional<double> loss_;
 };
 
 Verdict verdict_without_winner(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands) {
@@ -469,7 +249,20 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
 
 Verdict verdict_of(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands) {
   if (summary.ranking.rows.empty() || !summary.winner) return verdict_without_winner(summary, outcome, demands);
-  return WinnerVerdict(summary, outcome, demands).verdict();
+  const Standing standing(summary, outcome, demands);
+  Verdict verdict;
+  verdict.decision = standing.decision();
+  verdict.why = standing.why_open();
+  verdict.loss = standing.loss;
+  verdict.accuracy = standing.accuracy;
+  for (const Ranked* row : standing.open_rows()) verdict.open.push_back(row->trial->spec.mesh_idx);
+  if (outcome.comparison) {
+    verdict.compared = best_of(*outcome.comparison);
+    verdict.threshold = outcome.comparison->threshold;
+  }
+  verdict.asked = demands.accuracy || demands.noise || verdict.compared;
+  verdict.lines = VerdictText(standing, verdict).lines();
+  return verdict;
 }
 
 }  // namespace tune::results

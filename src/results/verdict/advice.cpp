@@ -1,0 +1,89 @@
+#include "results/verdict/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/statistics/finals_time.h"
+
+namespace tune::results {
+namespace {
+
+constexpr double kLeastAdvised = 10;   // seconds of finals that are worth advice
+constexpr double kUnknownFinals = 30;  // seconds that recorded finals are taken to have had if nobody noted them
+constexpr double kMargin = 1.5;        // of the seconds that so many rounds should take
+
+/// Whether no more rounds can tell the two results apart, because only the new one was timed now.
+bool compares_recorded_times(const Standing& standing) {
+  return standing.outcome->comparison && is_slower(*standing.outcome->comparison) == Answer::open &&
+         !best_of(*standing.outcome->comparison).paired;
+}
+
+std::string same_command(const Standing& standing, const std::string& option) {
+  const auto has = [&](const std::string& word) {
+    return std::ranges::find(standing.summary->command, word) != standing.summary->command.end();
+  };
+  return has(option) ? "the same command" : "the same command with " + option + (has("--") ? " before its --" : "");
+}
+
+double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
+
+/// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
+std::string longer_finals(const Standing& standing) {
+  const auto& finals = standing.outcome->finals.held;
+  const int rounds = standing.winner->finals_result ? standing.winner->finals_result->rounds : 0;
+  const results::FinalsLimits& limits = standing.outcome->finals.limits;
+  double seconds = kMargin * limits.needed;
+  if (finals) {
+    const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
+    seconds = 2 * taken;
+    if (!standing.loss && rounds > 0) seconds = std::max(seconds, kMargin * taken / rounds * standing.fewest_rounds());
+  }
+  seconds = in_tens(seconds);
+  const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
+  const double room = finals && finals->room ? *finals->room : 0;
+  if (!limits.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
+  // What is left to try would take what a longer run has more, but for the share of the finals.
+  const bool tried_all = standing.summary->specs == std::to_string(standing.summary->trials.size());
+  const double with_sweep = *limits.time_budget - room + seconds;
+  const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
+  const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? kFirstRoundsSeconds : 0);
+  return fmt::format(
+      "{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
+      same_command(standing, fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
+      *limits.time_budget);
+}
+
+}  // namespace
+
+std::string advice(const Standing& standing) {
+  const TuningOutcome& outcome = *standing.outcome;
+  if (standing.has_short_runs()) return "give the command more to do, or let it report its own time";
+  if (outcome.finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
+  if (outcome.ended_early) return "the same command goes on from here";
+  if (outcome.comparison && !standing.by_time && !best_of(*outcome.comparison).interval)
+    return best_of(*outcome.comparison).ratio
+               ? "one run of both specs compares them in turns"
+               : same_command(standing, "--fresh") + " times both again; if that fails, tune the old source again";
+  if (compares_recorded_times(standing)) {
+    if (outcome.comparison->why_recorded.empty()) return "";  // the comparison says it
+    return same_command(standing, "--fresh") +
+           " times both again; if that fails, tune the old source on this machine again";
+  }
+  if (standing.has_tried_one_in_time())
+    return same_command(standing, "a longer --time-budget") +
+           fmt::format(" tries others; this spec took {:.3g} s", standing.summary->trials.front().seconds);
+  if (!outcome.finals.held && outcome.finals.limits.needed > 0) return longer_finals(standing);
+  if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
+  if (!outcome.finals.held || !standing.by_rounds) return "";
+  if (outcome.finals.disturbed.left_out > 0 || outcome.finals.overlooked)
+    return same_command(standing, "--fresh") + ", on a quieter machine";
+  if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
+    return standing.noise_cause().empty()
+               ? "take any of them, or allow more with --accuracy"
+               : "more rounds do not help; when the noise is over, " + same_command(standing, "--fresh");
+  return (standing.noise_cause().empty() ? "" : "when the noise is over, ") + longer_finals(standing);
+}
+
+}  // namespace tune::results
