@@ -102,6 +102,7 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   rules.time = options.tuner.time;
   rules.all_in = csv.string();
   rules.demands = options.demands;
+  rules.demands.fresh = options.fresh;
   rules.judged = options.tune;
   return rules;
 }

@@ -27,6 +27,22 @@ std::string same_command(const Standing& standing, const std::string& option) {
   return has(option) ? "the same command" : "the same command with " + option + (has("--") ? " before its --" : "");
 }
 
+/// The command that measures both again.
+std::string measured_again(const Standing& standing) {
+  return standing.demands->fresh ? "the same command" : same_command(standing, "--fresh");
+}
+
+/// What decides after the last round there is.
+std::string without_more_rounds(const Standing& standing) {
+  if (!standing.noise_cause().empty())
+    return "more rounds do not help; when the noise is over, " + measured_again(standing);
+  const auto& comparison = standing.outcome->comparison;
+  if (!comparison || is_slower(*comparison) != Answer::open || !best_of(*comparison).interval)
+    return "take any of them, or allow more with --accuracy";
+  return fmt::format("--threshold {:.0f}% decides; else {}, on a quieter machine",
+                     std::ceil((best_of(*comparison).interval->high - 1) * 100), measured_again(standing));
+}
+
 double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
 
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
@@ -65,11 +81,10 @@ std::string advice(const Standing& standing) {
   if (outcome.comparison && !standing.by_time && !best_of(*outcome.comparison).interval)
     return best_of(*outcome.comparison).ratio
                ? "one run of both specs compares them in turns"
-               : same_command(standing, "--fresh") + " times both again; if that fails, tune the old source again";
+               : measured_again(standing) + " times both again; if that fails, tune the old source again";
   if (compares_recorded_times(standing)) {
     if (outcome.comparison->why_recorded.empty()) return "";  // the comparison says it
-    return same_command(standing, "--fresh") +
-           " times both again; if that fails, tune the old source on this machine again";
+    return measured_again(standing) + " times both again; if that fails, tune the old source on this machine again";
   }
   if (standing.has_tried_one_in_time())
     return same_command(standing, "a longer --time-budget") +
@@ -78,11 +93,9 @@ std::string advice(const Standing& standing) {
   if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
   if (!outcome.finals.held || !standing.by_rounds) return "";
   if (outcome.finals.disturbed.left_out > 0 || outcome.finals.overlooked)
-    return same_command(standing, "--fresh") + ", on a quieter machine";
+    return measured_again(standing) + ", on a quieter machine";
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
-    return standing.noise_cause().empty()
-               ? "take any of them, or allow more with --accuracy"
-               : "more rounds do not help; when the noise is over, " + same_command(standing, "--fresh");
+    return without_more_rounds(standing);
   return (standing.noise_cause().empty() ? "" : "when the noise is over, ") + longer_finals(standing);
 }
 

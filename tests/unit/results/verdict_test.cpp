@@ -131,6 +131,15 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
 
+TEST_F(VerdictTest, SaysWhatDecidesAQuestionThatTheLastRoundLeavesOpen) {
+  compare(1.02, Interval{0.99, 1.0612}, Change::open);
+  row(0).finals_result->rounds = 101;
+  EXPECT_EQ(verdict().lines.back(),
+            "  next: --threshold 7% decides; else the same command with --fresh, on a quieter machine");
+  demands_.fresh = true;
+  EXPECT_EQ(verdict().lines.back(), "  next: --threshold 7% decides; else the same command, on a quieter machine");
+}
+
 TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   summary_.trials = std::span(trials_).first(1);
   summary_.ranking.rows.resize(1);
