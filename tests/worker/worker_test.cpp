@@ -380,7 +380,7 @@ class ReferenceFiles : public testing::Test {
     ASSERT_TRUE(::mkdtemp(pattern.data()));
     folder_ = pattern;
     path_ = folder_ / "reference";
-    worker::write_reference(path_, identity_, values_);
+    worker::write_reference(path_, Problem(), identity_, values_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -412,7 +412,7 @@ TEST_F(ReferenceFiles, HoldWhatWasWrittenForTheirOwnerOnly) {
 TEST_F(ReferenceFiles, HoldNumbersOnly) {
   for (const double odd : {HUGE_VAL, -HUGE_VAL, kNaN}) {
     values_[2] = odd;
-    EXPECT_THROW(worker::write_reference(path_, identity_, values_), worker::SpecFailure) << odd;
+    EXPECT_THROW(worker::write_reference(path_, Problem(), identity_, values_), worker::SpecFailure) << odd;
   }
 }
 

@@ -40,19 +40,34 @@ std::array<char, 32> digits(const std::string& hex) {
   return result;
 }
 
-void require_finite(std::span<const double> values) {
+/// `y[7]`: a value of the outputs, which stand one after the other.
+std::string name_of_output(const Custom& custom, std::int64_t index) {
+  for (const Buffer& buffer : custom.buffers) {
+    if (buffer.role == Buffer::Role::in) continue;
+    if (index < buffer.count) return fmt::format("{}[{}]", buffer.name, index);
+    index -= buffer.count;
+  }
+  return fmt::format("value {} of its outputs", index);
+}
+
+void require_finite(std::span<const double> values, const Problem& problem) {
   const auto odd = std::ranges::find_if_not(values, [](double value) { return std::isfinite(value); });
-  if (odd != values.end()) refuse_infinite(*odd, odd - values.begin());
+  if (odd == values.end()) return;
+  const std::int64_t index = odd - values.begin();
+  const auto* custom = std::get_if<Custom>(&problem);
+  if (custom == nullptr) refuse_infinite(*odd, index);
+  throw SpecFailure(Stage::start,
+                    fmt::format("it has {} as {}, and no result can be compared with that; it must write all of its "
+                                "outputs, read no more than its buffers have, and get inputs (init) that give numbers",
+                                *odd, name_of_output(*custom, index)));
 }
 
 }  // namespace
 
 void refuse_infinite(double value, std::int64_t index) {
-  throw SpecFailure(Stage::start,
-                    fmt::format("the reference has {} as value {} of its outputs, and no result can be compared with "
-                                "that; other inputs (init, alpha, beta), or a reference kernel that writes all of its "
-                                "outputs, give numbers",
-                                value, index));
+  throw SpecFailure(Stage::start, fmt::format("the reference has {} as value {} of C, and no result can be compared "
+                                              "with that; other inputs (init, alpha, beta) give numbers",
+                                              value, index));
 }
 
 std::string reference_identity(const Problem& problem, std::uint64_t seed) {
@@ -62,8 +77,9 @@ std::string reference_identity(const Problem& problem, std::uint64_t seed) {
   return platform::Hash().add(wire::encode(wire::Request(request))).hex();
 }
 
-void write_reference(const std::filesystem::path& path, const std::string& identity, std::span<const double> values) {
-  require_finite(values);
+void write_reference(const std::filesystem::path& path, const Problem& problem, const std::string& identity,
+                     std::span<const double> values) {
+  require_finite(values, problem);
   Header header;
   header.count = values.size();
   header.identity = digits(identity);

@@ -106,10 +106,10 @@ void CpuBackend::reference(const wire::ReferenceRequest& request) {
   require_supported(request.problem, kind(), Stage::start);
   const std::string identity = reference_identity(request.problem, request.seed);
   if (const auto* gemm = std::get_if<Gemm>(&request.problem))
-    return write_reference(request.output, identity, compute_reference(*gemm, request.seed));
+    return write_reference(request.output, request.problem, identity, compute_reference(*gemm, request.seed));
   load(measure_request(request), false);
   launch({});
-  write_reference(request.output, identity, outputs());
+  write_reference(request.output, request.problem, identity, outputs());
 }
 
 /// All outputs of a custom problem as doubles, one after the other.

@@ -149,7 +149,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
     DeviceMemory values = compute_reference_on(*gpu_, *helpers_, multiply_code_, *gemm, request.seed);
     const bool shared = request.share && SharedReference::offer(request.output, *gpu_, values, *helpers_);
     if (!shared || values.bytes() <= kLargeReference)
-      write_reference(request.output, identity, reference_on_host(values));
+      write_reference(request.output, request.problem, identity, reference_on_host(values));
     if (shared) shared_reference_ = std::move(values);
     return;
   }
@@ -157,7 +157,7 @@ void GpuBackend::reference(const wire::ReferenceRequest& request) {
   lay(GpuMemory::Place::first);
   timer_->first();
   memory_->verify_surroundings();
-  write_reference(request.output, identity, outputs());
+  write_reference(request.output, request.problem, identity, outputs());
 }
 
 /// All outputs of a custom problem as doubles, one after the other.

@@ -712,7 +712,9 @@ TEST_F(CustomResume, AReferenceThatIsInfiniteMakesNoResultRight) {
   write("infinite");
   const Result result = tune();
   EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(has(result.out, "inf as value 7 of its outputs, and no result can be compared with that")) << result.out;
+  EXPECT_TRUE(
+      has(result.out, "failed: it has inf as out[7], and no result can be compared with that; it must write all"))
+      << result.out;
 }
 
 TEST_F(CustomResume, RulesOverBuildsApplyToWhatIsRecorded) {
