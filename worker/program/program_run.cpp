@@ -29,6 +29,13 @@ std::string_view last_line(std::string_view text) {
   return text.substr(text.find_last_of('\n') + 1);
 }
 
+/// What to do about a command that finds what an earlier run of it has left.
+std::string_view advice_on_left_files(std::string_view line) {
+  const auto says = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+  if (!says("already exists") && !says("File exists")) return "";
+  return "; it is run again and again: let it write to stdout, or remove the file before each run by --prepare";
+}
+
 // Some compilers write their errors to stdout.
 std::string message_of(const Task& task, const platform::Exit& exit, const platform::Finished& finished) {
   const std::string limit = task.memory_bytes == 0
@@ -40,6 +47,8 @@ std::string message_of(const Task& task, const platform::Exit& exit, const platf
   std::string line = shown_error(error.line, task.folders);
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
   line.resize(std::min(line.size(), kLongestQuote));
+  std::ranges::replace(line, '\t', ' ');
+  if (task.stage != Stage::build) line += advice_on_left_files(line);
   if (const std::string advice = advice_on_macro(line); task.stage == Stage::build && !advice.empty())
     line += "; " + advice;
   const std::string first =

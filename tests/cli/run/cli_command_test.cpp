@@ -187,6 +187,16 @@ TEST_F(Commands, AShellRunsOnlyWhatIsAskedFor) {
       << told;
 }
 
+TEST_F(Commands, WhatFindsItsOwnFilesIsToldHowToRemoveThem) {
+  write_script("[ ! -e left ] || { printf 'left already exists;\\tnot overwritten\\n' >&2; exit 2; }; touch left");
+  const std::string out = tune({"--param", "A:1"}, {"./run.sh", "{A}"}, 1).out;
+  EXPECT_TRUE(has(out,
+                  "the program ended with exit code 2: left already exists; not overwritten; it is run again and "
+                  "again: let it write to stdout, or remove the file before each run by --prepare\n"))
+      << out;
+  tune({"--param", "A:1", "--prepare", "rm -f left"}, {"./run.sh", "{A}"});
+}
+
 TEST_F(Commands, ExpressionsSpellOddNamesWithUnderscores) {
   write_script();
   sandbox_.write(
