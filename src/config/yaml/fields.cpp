@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/expression/expression.h"
 #include "model/values/value.h"
@@ -11,6 +12,21 @@ namespace tune::config {
 namespace {
 
 constexpr std::size_t kMostListed = 12;  // keys in a message
+
+/// The section of a tuning file that has this key, which may have been put elsewhere; empty: none is known.
+std::string_view section_of(std::string_view key) {
+  using Keys = std::vector<std::string_view>;
+  static const std::map<std::string_view, Keys> kSections = {
+      {"problem", {"gemm", "custom"}},
+      {"custom", {"sizes", "buffers", "reference", "tolerance", "flops", "bytes"}},
+      {"launch", {"args", "grid", "block", "cluster", "shared", "workspace"}},
+      {"build", {"flags", "defines", "depends"}},
+      {"measure", {"max_seconds", "warmup", "cutoff", "energy", "state"}},
+  };
+  for (const auto& [section, keys] : kSections)
+    if (std::ranges::find(keys, key) != keys.end()) return section;
+  return "";
+}
 
 /// The value of a scalar that is a number or an arithmetic expression without names.
 std::optional<Value> read_arithmetic(const Node& node) {
@@ -37,6 +53,8 @@ Fields::Fields(const Node& node, std::string what, const std::vector<std::string
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
     unknown_.push_back(entry.key.text);
     std::string advice = did_you_mean(entry.key.text, known);
+    if (const std::string_view section = section_of(entry.key.text); advice.empty() && !section.empty())
+      advice = fmt::format("; it stands in {}:", section);
     if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
     diagnostics.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
   }

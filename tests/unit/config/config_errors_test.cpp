@@ -226,10 +226,10 @@ TEST_F(BadInput, WhatDependsOnAProblemThatIsNoneIsNotReported) {
   const std::string head = "name: x\nfile: x.cpp\nkernel: f\nlaunch: {args: [x, n]}\nparams: {P: 1}\n";
   EXPECT_EQ(complaint(head + "custom: " + custom),
             "gemm.yaml:3: a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key if the file is a "
-            "program\ngemm.yaml:6: unknown key 'custom' in the tuning file");
+            "program\ngemm.yaml:6: unknown key 'custom' in the tuning file; it stands in problem:");
   EXPECT_EQ(complaint(head + "problem: " + custom),
-            "gemm.yaml:6: unknown key 'sizes' in problem; it may have gemm, custom\n"
-            "gemm.yaml:6: unknown key 'buffers' in problem; it may have gemm, custom\n"
+            "gemm.yaml:6: unknown key 'sizes' in problem; it stands in custom:\n"
+            "gemm.yaml:6: unknown key 'buffers' in problem; it stands in custom:\n"
             "gemm.yaml:6: problem must be one of gemm: {m, n, k, ...} and custom: {sizes, buffers, ...}");
 }
 
