@@ -92,7 +92,7 @@ std::string Standing::why_open() const {
   if (!loss)
     return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                        winner->finals_result ? winner->finals_result->rounds : 0);
-  if (*loss > kVeryMuch) return fmt::format("how {} the others are is not known", by_time ? "fast" : "good");
+  if (*loss > kVeryMuch) return fmt::format("noise hides whether others are {}", by_time ? "faster" : "better");
   if (*loss > accuracy) return fmt::format("others may be up to {} {}", percent(*loss), by_time ? "faster" : "better");
   if (const int left_out = outcome->finals.disturbed.left_out; left_out > 0)
     return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";

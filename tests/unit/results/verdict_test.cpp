@@ -101,7 +101,7 @@ TEST_F(VerdictTest, SaysThatNothingIsKnownWhereDisturbancesHideIt) {
   EXPECT_EQ(line(1), "  how fast it is beside vendor is not known; 31 rounds of finals");
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
   set_loss(1, 0.998);
-  EXPECT_EQ(verdict().why, "how fast the others are is not known");
+  EXPECT_EQ(verdict().why, "noise hides whether others are faster");
   EXPECT_EQ(line(2), "  not told apart: BM=128 (spec 11)");
   compare(1.07, Interval{0.001, 1037}, Change::open);
   EXPECT_EQ(line(0), "UNDECIDED: new/old is not known, allowed 1.03: slower or not is open");
