@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct FinalsOutcome {
   std::string no_winner;                   ///< why no spec wins although some are valid: all failed in the finals
   bool unrivalled = false;                 ///< the sweep left one spec that they could have timed
   std::optional<std::int64_t> overlooked;  ///< the mesh_idx of overlooked_spec()
+  /// The mesh_idx of contenders that are the same build as the earlier result of --baseline, measured in the same way.
+  std::set<std::int64_t> same_as_earlier;
   DisturbedSpecs disturbed;
   FinalsLimits limits;
 };

@@ -92,9 +92,7 @@ class FinalsStage {
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
     const std::size_t chosen = contenders.specs.size();
     finals_->unrivalled = chosen == 1;
-    for (wire::Contender& contender : contenders.specs)
-      contender.code = find_trial(tuner.trials(), contender.entrant.spec.mesh_idx)->measurement()->build.code;
-    if (is_its_own_baseline(contenders)) return;
+    compare_code(tuner, contenders);
     cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
@@ -137,7 +135,7 @@ class FinalsStage {
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     const bool takes_energy = parts_.plan.measure.energy == MeasureRules::Energy::always;
     if (takes_energy && !is_program(parts_.plan.backend)) rules.least_turn += kEnergySeconds;
-    if (rules_.alone && rules.by_time && !rules.width) rules.width = kKnownWell;
+    if (rules_.alone && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + platform::ticks(FinalsTime::of(rules_.budget).after(sweep));
@@ -236,14 +234,20 @@ class FinalsStage {
     finals_->held = std::move(finals);
   }
 
-  /// Whether the one spec has the code of the earlier result that it is compared with, and there is nothing else to
-  /// time.
-  bool is_its_own_baseline(const Contenders& contenders) const {
-    if (!rules_.settings.question || rules_.settings.width) return false;
-    if (contenders.specs.size() != 1 || contenders.baselines.size() != 1) return false;
-    const wire::Contender& baseline = contenders.baselines.front();
-    return baseline.entrant.name == rules_.settings.question->baseline && !baseline.code.empty() &&
-           baseline.code == contenders.specs.front().code;
+  /// Finds the specs that are measured just as the earlier result that they are compared with.
+  void compare_code(const Tuner& tuner, Contenders& contenders) const {
+    const auto& question = rules_.settings.question;
+    const auto earlier = std::ranges::find_if(contenders.baselines, [&](const wire::Contender& baseline) {
+      return question && baseline.entrant.name == question->baseline && !baseline.code.empty();
+    });
+    if (earlier == contenders.baselines.end()) return;
+    for (wire::Contender& contender : contenders.specs) {
+      const Spec& spec = contender.entrant.spec;
+      const Measurement& measured = *find_trial(tuner.trials(), spec.mesh_idx)->measurement();
+      contender.code = exec::Identity::of_measuring(measured.build.artifact_hash, parts_.requests.measure(spec),
+                                                    device_settings(spec));
+      if (contender.code == earlier->code) finals_->same_as_earlier.insert(spec.mesh_idx);
+    }
   }
 
   bool enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }

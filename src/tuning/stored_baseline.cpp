@@ -88,7 +88,8 @@ wire::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   request.measure = plan.measure;
   wire::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};
   contender.stored = {best.result.store_path.parent_path().string(), best.result.artifact_hash, std::move(request)};
-  contender.code = best.result.code;
+  contender.code = exec::Identity::of_measuring(best.result.artifact_hash, contender.stored->request,
+                                                device_settings(contender.entrant.spec));
   return contender;
 } catch (const Error& error) {
   throw NotStored(error.what());

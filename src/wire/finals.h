@@ -22,7 +22,7 @@ struct Contender {
   Entrant entrant;
   std::optional<Failure> failure = {};  ///< why it must not be started
   std::optional<Stored> stored = {};
-  std::string code = {};  ///< BuildInfo::code; empty: not known
+  std::string code = {};  ///< Identity::of_measuring; empty: not known
 };
 
 /// Whether the winner is slower than a baseline by more than is allowed.

@@ -56,7 +56,6 @@ std::optional<RecordedResult> read_result(const Node& root, Diagnostics& diagnos
       if (const auto number = number_from<double>(value.text)) result.figures[name.text] = *number;
   result.artifact_hash = text_at(root, "result", "artifact");
   result.store_path = text_at(root, "result", "store_path");
-  result.code = text_at(root, "result", "code");
   if (const std::string statistic = text_at(root, "result", "sweep_statistic"); !statistic.empty())
     result.statistic = statistic;
   result.device = text_at(root, "device", "name");

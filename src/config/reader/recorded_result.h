@@ -19,7 +19,6 @@ struct RecordedResult {
   std::int64_t launches = 0;  ///< 0: the file does not say
   std::string artifact_hash;
   std::filesystem::path store_path;  ///< of the artifact in the build store
-  std::string code;                  ///< BuildInfo::code; empty: the file does not say
   std::string device, driver, arch, compiler;
   PowerState state = PowerState::burst;
   std::string statistic = to_text(TimeRule());  ///< what of the launches the sweep's times were

@@ -341,4 +341,11 @@ std::string Identity::of_code(const std::string& artifact_hash, const wire::Kern
   return hash.hex();
 }
 
+std::string Identity::of_measuring(const std::string& artifact_hash, wire::MeasureRequest request,
+                                   const DeviceSettings& clocks) {
+  if (artifact_hash.empty()) return "";
+  request.artifact.clear();
+  return platform::Hash().add(artifact_hash).add(wire::encode(wire::Request(request))).add(wire::encode(clocks)).hex();
+}
+
 }  // namespace tune::exec

@@ -35,6 +35,10 @@ class Identity {
   /// run's; only a simulation does, on a journal that runs of several versions have written to.
   static std::string of_code(const std::string& artifact_hash, const wire::KernelRun& run, const Words& arguments,
                              const DeviceSettings& clocks);
+  /// Stands for an artifact and all that is measured of it, now or for an earlier result: what two that share it take
+  /// differs by noise alone. Empty without an artifact.
+  static std::string of_measuring(const std::string& artifact_hash, wire::MeasureRequest request,
+                                  const DeviceSettings& clocks);
 
  private:
   std::string build_part_;    ///< what every build of the plan shares

@@ -25,7 +25,7 @@ struct ComparedSpec {
   std::optional<Interval> interval = {};  ///< of the ratio
   bool paired = false;                    ///< ratio and interval are given: from rounds in which both were timed, or of
                                           ///< an objective other than the time
-  bool same_code = false;                 ///< of the best: both have the same BuildInfo::code
+  bool same_code = false;                 ///< of the best: both are the same build, measured in the same way
   Change change = Change::unknown;
 };
 

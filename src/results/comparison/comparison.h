@@ -25,8 +25,8 @@ RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, con
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules);
 
 /// Compares the best of a run with that of an earlier result, whose winner it has timed again under this label in its
-/// finals if it could. Then they are compared by the rounds that both have, and the recorded time decides nothing. The
-/// same code is as fast, whatever was timed.
+/// finals if it could. Then they are compared by the rounds that both have, and the recorded time decides nothing. What
+/// is the same build, measured in the same way (FinalsOutcome::same_as_earlier), is as good whatever was timed.
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
 

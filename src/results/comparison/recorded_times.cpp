@@ -88,14 +88,12 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
-    if (const Measurement* measurement = trial.measurement()) {
+    if (const Measurement* measurement = trial.measurement())
       spec.sweep = estimate(measurement->timing);
-      spec.code = measurement->build.code;
-    } else if (const Failure* failure = trial.failure()) {
+    else if (const Failure* failure = trial.failure())
       spec.failure = failure->headline();
-    } else {
+    else
       continue;  // pruned after the build: it was not to run
-    }
     places.emplace(trial.spec.mesh_idx, times.specs.size());
     times.specs.push_back(std::move(spec));
   }
@@ -127,11 +125,7 @@ RecordedTimes times_of_best(const std::filesystem::path& path) {
   const Interval interval = best.result.time.interval.value_or(Interval{});
   ProblemTimes times{std::move(best.kernel), std::move(best.problem), best.result.device, {}, 0, {},
                      best.result.statistic};
-  times.specs.push_back({std::move(best.spec),
-                         {},
-                         estimate(best.result.time.seconds, interval, best.result.launches),
-                         {},
-                         best.result.code});
+  times.specs.push_back({std::move(best.spec), {}, estimate(best.result.time.seconds, interval, best.result.launches)});
   return {path.string(), {std::move(times)}, {}};
 }
 

@@ -16,7 +16,6 @@ struct SpecTimes {
   Spec spec;
   std::optional<Estimate> sweep, finals;
   std::string failure = {};
-  std::string code = {};  ///< BuildInfo::code; empty: not known
 };
 
 /// What a run found for one problem.

@@ -112,9 +112,7 @@ class ShapeComparer {
     row.old_spec = old_best.spec;
     if (now_.best) {
       row.entrant.spec = now_.specs[*now_.best].spec;
-      const SpecTimes& best = now_.specs[*now_.best];
-      add_times(old_best, best, row);
-      row.same_code = !best.code.empty() && best.code == old_best.code;
+      add_times(old_best, now_.specs[*now_.best], row);
     } else {
       add_times(old_best, {{}, {}, {}, why_no_time(now_)}, row);
     }
