@@ -18,8 +18,8 @@ std::string pruned_text(std::span<const GridScan::Pruned> pruned);
 using Logs = std::map<std::int64_t, std::string>;
 
 /// Every spec of `trials` that was pruned after the build or failed, grouped by cause, most frequent first; each group
-/// with the reason, the detail and the log of its first spec, the values that only its specs have in common, and the
-/// command that runs the first one again. Empty if there are none.
+/// with the reason, the detail and the log of its first spec, values that all of its specs have and not all others, and
+/// the command that runs the first one again. Empty if there are none.
 std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs = {});
 /// Whether specs of these were lost for the same cause, so that losses_text does not name all of them.
 bool any_lost_alike(std::span<const Trial> trials);

@@ -221,6 +221,7 @@ class ProgramBackend final : public WorkerBackend {
     const ScratchFolder folder;
     const fs::path result = folder.path() / "result";
     Task task = task_of(run_.rules.run, "the program");
+    task.is_timed = true;
     task.prefix = run_.rules.prefix;
     task.placeholders["args"] = run_.args;
     task.placeholders["output"] = {result.string()};

@@ -48,7 +48,7 @@ std::string message_of(const Task& task, const platform::Exit& exit, const platf
   if (line.empty()) line = last_line(finished.captured.empty() ? finished.output : finished.captured);
   line.resize(std::min(line.size(), kLongestQuote));
   std::ranges::replace(line, '\t', ' ');
-  if (task.stage != Stage::build) line += advice_on_left_files(line);
+  if (task.is_timed) line += advice_on_left_files(line);
   if (const std::string advice = advice_on_macro(line); task.stage == Stage::build && !advice.empty())
     line += "; " + advice;
   const std::string first =

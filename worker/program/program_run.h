@@ -26,6 +26,7 @@ struct Task {
   bool awaits_all = false;                           ///< see platform::Command
   std::int64_t memory_bytes = 0;                     ///< that it may take, by --memory; 0: not limited so
   BuildFolders folders = {};                         ///< that its errors need not name
+  bool is_timed = false;                             ///< it is the program itself, not what prepares it
   bool is_artifact = false;  ///< what is run was built: that it cannot be started is its own fault
 };
 

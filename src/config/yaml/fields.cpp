@@ -18,10 +18,9 @@ std::string_view section_of(std::string_view key) {
   using Keys = std::vector<std::string_view>;
   static const std::map<std::string_view, Keys> kSections = {
       {"problem", {"gemm", "custom"}},
-      {"custom", {"sizes", "buffers", "reference", "tolerance", "flops", "bytes"}},
+      {"custom", {"sizes", "buffers", "reference"}},
       {"launch", {"args", "grid", "block", "cluster", "shared", "workspace"}},
-      {"build", {"flags", "defines", "depends"}},
-      {"measure", {"max_seconds", "warmup", "cutoff", "energy", "state"}},
+      {"build", {"flags", "defines"}},
   };
   for (const auto& [section, keys] : kSections)
     if (std::ranges::find(keys, key) != keys.end()) return section;
@@ -53,8 +52,8 @@ Fields::Fields(const Node& node, std::string what, const std::vector<std::string
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;
     unknown_.push_back(entry.key.text);
     std::string advice = did_you_mean(entry.key.text, known);
-    if (const std::string_view section = section_of(entry.key.text); advice.empty() && !section.empty())
-      advice = fmt::format("; it stands in {}:", section);
+    const std::string_view section = what_ == "the tuning file" || what_ == "problem" ? section_of(entry.key.text) : "";
+    if (advice.empty() && !section.empty()) advice = fmt::format("; it stands in {}:", section);
     if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
     diagnostics.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
   }

@@ -63,11 +63,12 @@ std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other)
 /// The one that took least beside the leader, of those that have all of its rounds: medians of times may be in another
 /// order than ratios.
 const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* const> specs) {
+  const std::size_t all_rounds = compared_ratios(leader, leader).size();
   const Finalist* best = &leader;
   double least = 1;
   for (const Finalist* spec : specs) {
     std::vector<double> ratios = compared_ratios(*spec, leader);
-    if (spec->eliminated_after > 0 || ratios.size() < leader.rounds.size()) continue;
+    if (spec->eliminated_after > 0 || ratios.size() < all_rounds) continue;
     if (const double ratio = median(std::move(ratios)); ratio < least) {
       least = ratio;
       best = spec;

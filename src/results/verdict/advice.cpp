@@ -37,9 +37,11 @@ std::string without_more_rounds(const Standing& standing) {
   if (!standing.noise_cause().empty())
     return "more rounds do not help; when the noise is over, " + measured_again(standing);
   const auto& comparison = standing.outcome->comparison;
-  if (!comparison || is_slower(*comparison) != Answer::open || !best_of(*comparison).interval)
+  const bool asks_of_winner = standing.demands->accuracy || standing.demands->noise;
+  if (!comparison || is_slower(*comparison) != Answer::open || asks_of_winner || !best_of(*comparison).interval)
     return "take any of them, or allow more with --accuracy";
-  return fmt::format("--threshold {:.0f}% decides; else {}, on a quieter machine",
+  if (is_vague_ratio(*best_of(*comparison).interval)) return measured_again(standing) + ", on a quieter machine";
+  return fmt::format("--threshold {:.0f}% would have passed; else {}, on a quieter machine",
                      std::ceil((best_of(*comparison).interval->high - 1) * 100), measured_again(standing));
 }
 

@@ -135,9 +135,10 @@ TEST_F(VerdictTest, SaysWhatDecidesAQuestionThatTheLastRoundLeavesOpen) {
   compare(1.02, Interval{0.99, 1.0612}, Change::open);
   row(0).finals_result->rounds = 101;
   EXPECT_EQ(verdict().lines.back(),
-            "  next: --threshold 7% decides; else the same command with --fresh, on a quieter machine");
+            "  next: --threshold 7% would have passed; else the same command with --fresh, on a quieter machine");
   demands_.fresh = true;
-  EXPECT_EQ(verdict().lines.back(), "  next: --threshold 7% decides; else the same command, on a quieter machine");
+  EXPECT_EQ(verdict().lines.back(),
+            "  next: --threshold 7% would have passed; else the same command, on a quieter machine");
 }
 
 TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {

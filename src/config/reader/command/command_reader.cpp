@@ -221,7 +221,9 @@ void check_script(const Node& node, const Words& words, std::string_view what, c
 void warn_of_operators(const Node& node, const Words& words, Diagnostics& diagnostics) {
   static const Words kOperators = {"|", "||", "&&", "<", ">", ">>", "2>", "2>&1", "2>/dev/null", ">/dev/null"};
   const auto found = std::ranges::find_first_of(words, kOperators);
-  if (found != words.end())
+  const bool is_argument =
+      found != words.end() && found != words.begin() && (found - 1)->starts_with('-');  // cut -d '|'
+  if (found != words.end() && !is_argument)
     diagnostics.warn(node.place, fmt::format("{} is given the word '{}' as it is, because no shell runs the command; "
                                              "--shell lets one run it (in a file: shell: true, and one string)",
                                              words.front(), *found));
