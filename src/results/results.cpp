@@ -45,7 +45,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.columns = columns();
   summary_.notes = outcome.notes.texts;
   summary_.elapsed_seconds = outcome.elapsed_seconds;
-  summary_.winner = outcome.finals.no_winner.empty();
+  summary_.winner = outcome.finals.has_winner();
   summary_.verdict = outcome.verdict;
   if (!rules_.judged) return;
   verdict_ = verdict_of(summary_, outcome, rules_.demands);

@@ -37,7 +37,7 @@ class Results {
   /// The specs of the table, best first.
   const std::vector<Ranked>& rows() const { return summary_.ranking.rows; }
   /// Whether there is a valid spec that may win.
-  bool any() const { return !rows().empty() && outcome_->finals.no_winner.empty(); }
+  bool any() const { return !rows().empty() && outcome_->finals.has_winner(); }
   /// Whether some spec computed a wrong result.
   bool any_wrong() const;
   /// Seconds and mesh_idx of the best, as the table has it. Precondition: any().

@@ -43,6 +43,8 @@ struct FinalsOutcome {
   std::set<std::int64_t> same_as_earlier;
   DisturbedSpecs disturbed;
   FinalsLimits limits;
+
+  bool has_winner() const { return no_winner.empty(); }
 };
 
 /// Everything a tuning run produced.

@@ -175,7 +175,7 @@ class FinalsStage {
     finals_->held->room = room;
     finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
     // Who replays the journal wants the finals that decided among several.
-    if (count > 1 && finals_->no_winner.empty()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
+    if (count > 1 && finals_->has_winner()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has

@@ -47,6 +47,17 @@ std::string without_more_rounds(const Standing& standing) {
 
 double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
 
+/// What all rounds would decide if the noise stays as it is, for those who have asked for longer finals before; empty:
+/// the accuracy that is wanted, or nobody knows.
+std::string reachable_text(const Standing& standing, int rounds) {
+  if (!standing.outcome->finals.limits.budget || !standing.loss || rounds < 1) return "";
+  const int most = SequentialIntervals::looks().back();
+  const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
+  if (reachable <= standing.accuracy) return "";
+  return fmt::format("; with this noise, all {} rounds decide to --accuracy {:.0f}% or so", most,
+                     std::ceil(reachable * 100));
+}
+
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
 std::string longer_finals(const Standing& standing) {
   const auto& finals = standing.outcome->finals.held;
@@ -61,7 +72,8 @@ std::string longer_finals(const Standing& standing) {
   seconds = in_tens(seconds);
   const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
   const double room = finals && finals->room ? *finals->room : 0;
-  if (!limits.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
+  if (!limits.time_budget || seconds <= room)
+    return same_command(standing, budget) + " holds longer finals" + reachable_text(standing, rounds);
   // What is left to try would take what a longer run has more, but for the share of the finals.
   const bool tried_all = standing.summary->specs == std::to_string(standing.summary->trials.size());
   const double with_sweep = *limits.time_budget - room + seconds;

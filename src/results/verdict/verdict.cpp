@@ -235,13 +235,13 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   const std::string works = summary.unranked.empty() ? "works" : "has a value of the objective";
   const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
                                                       : fmt::format("none of {} {}", tried(summary), works);
-  verdict.why = !outcome.finals.no_winner.empty() ? "there is no winner: " + outcome.finals.no_winner
-                : summary.trials.empty()          ? "no spec was tried"
-                : outcome.ended_early             ? "no spec has worked yet: the run ended early"
-                                                  : none + (may_work ? ", and the machine may be to blame" : "");
-  if (outcome.finals.no_winner.empty() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
+  verdict.why = !outcome.finals.has_winner() ? "there is no winner: " + outcome.finals.no_winner
+                : summary.trials.empty()     ? "no spec was tried"
+                : outcome.ended_early        ? "no spec has worked yet: the run ended early"
+                                             : none + (may_work ? ", and the machine may be to blame" : "");
+  if (outcome.finals.has_winner() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
   verdict.lines = {head_of(verdict, summary) + verdict.why};
-  if (!outcome.finals.no_winner.empty()) verdict.lines.emplace_back("  next: the same command holds the finals again");
+  if (!outcome.finals.has_winner()) verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;
 }
 
