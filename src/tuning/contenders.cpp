@@ -16,9 +16,8 @@ constexpr double kWideMargin = 0.15;
 // In bursts, the finals' times of kernels of 1.34 ms were within 1.2 % of the sweep's, and of 0.176 ms within 3.2 %
 // (H200).
 constexpr double kNarrowMargin = 0.05;
-constexpr double kLongKernel = 1e-3;  // seconds
-// No power state of a GPU changes times by so much, but another load of a CPU's cores does.
-constexpr double kOverlooked = 2.0 / 3;
+constexpr double kLongKernel = 1e-3;          // seconds
+constexpr double kOverlookedOnGpu = 2.0 / 3;  // no power state changes times by so much
 
 /// So many; the first spec and the baselines come first.
 void cut(Contenders& contenders, std::size_t most) {
@@ -158,7 +157,8 @@ std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   return baselines;
 }
 
-const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today) {
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, Backend backend,
+                             const std::optional<Spec>& today) {
   double least = 0;
   std::set<std::int64_t> known;
   for (const Finalist& finalist : finals.finalists) {
@@ -168,7 +168,7 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
   }
   const SameCode same = same_code(trials, today);
   const Trial* fastest = nullptr;
-  least *= kOverlooked;
+  if (is_gpu(backend)) least *= kOverlookedOnGpu;
   for (const Trial& trial : trials) {
     const auto represented = same.find(trial.spec.mesh_idx);
     if (!trial.measurement() || known.contains(trial.spec.mesh_idx)) continue;

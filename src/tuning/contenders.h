@@ -50,9 +50,11 @@ std::string name_of_baseline(const std::string& label);
 std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<wire::Contender> stored,
                                            results::Notices& notes);
 
-/// The fastest spec of those that took no part, if in the sweep it took less than two thirds of the time that the
-/// winner took in the finals: the device is not what it was then. Null: there is none.
-const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, const std::optional<Spec>& today);
+/// The fastest spec of those that took no part, if in the sweep it took less time than any of them in the finals (on a
+/// GPU, whose power state may be another, less than two thirds): the device is not what it was then. Null: there is
+/// none.
+const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals, Backend backend,
+                             const std::optional<Spec>& today);
 
 /// Keeps as many as the device has memory for, or one where the device admits `one_process` at a time. Precondition:
 /// there is a spec.

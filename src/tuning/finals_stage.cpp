@@ -280,7 +280,8 @@ class FinalsStage {
     results::Notices& notes = outcome_->notes;
     if (const std::size_t held = finals_->held->finalists.size(); held < meant_)
       notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
-    if (const Trial* faster = overlooked_spec(tuner.trials(), *finals_->held, outcome_->default_spec);
+    if (const Trial* faster =
+            overlooked_spec(tuner.trials(), *finals_->held, parts_.plan.backend, outcome_->default_spec);
         faster != nullptr && parts_.objective.by_time()) {
       finals_->overlooked = faster->spec.mesh_idx;
       notes.add(

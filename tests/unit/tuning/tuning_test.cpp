@@ -305,12 +305,12 @@ TEST_F(ContendersTest, OneIsLeftWhereThereIsNoTimeForTwo) {
   EXPECT_EQ(contenders_.count(), 1u);
 }
 
-TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverlooked) {
+TEST_F(ContendersTest, WhoWasFasterInTheSweepThanAllInTheFinalsIsOverlooked) {
   Finals finals;
   for (const wire::Contender& contender : contenders_.specs)
     finals.finalists.push_back({.entrant = contender.entrant, .rounds = {{1, {4.6}}}});
-  const auto overlooked = [&] {
-    const Trial* trial = tuning::overlooked_spec(trials_, finals, {});
+  const auto overlooked = [&](Backend backend = Backend::cuda) {
+    const Trial* trial = tuning::overlooked_spec(trials_, finals, backend, {});
     return trial == nullptr ? 0 : trial->spec.mesh_idx + 1;
   };
   EXPECT_EQ(overlooked(), 4) << "3 s are less than two thirds of 4.6 s";
@@ -318,6 +318,9 @@ TEST_F(ContendersTest, WhoWasMuchFasterInTheSweepThanTheWinnerInTheFinalsIsOverl
   EXPECT_EQ(overlooked(), 5);
   finals.finalists[1].rounds = {{1, {2.5}}};
   EXPECT_EQ(overlooked(), 0);
+  EXPECT_EQ(overlooked(Backend::cpu), 5) << "2 s are less than 2.5 s, and a CPU has no power states";
+  finals.finalists[1].rounds = {{1, {1.9}}};
+  EXPECT_EQ(overlooked(Backend::cpu), 0);
 }
 
 /// A grid of 1.5e6 specs.
