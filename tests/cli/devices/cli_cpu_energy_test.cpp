@@ -25,13 +25,14 @@ class CpuEnergy : public testing::Test {
     write_params("$device.cpu_clock: [1200, 3600]");
   }
 
-  /// A kernel that waits while there is a file `pause`.
+  /// A kernel that waits while there is a file `pause`, and takes longer than the hardware to answer.
   void write_params(const std::string& params) const {
     const std::string pause = (sandbox_.folder() / "pause").string();
     sandbox_.write("gemm.cpp",
                    "#include <unistd.h>\nextern \"C\" void gemm(const float* A, const float* B, float* C, int m, int "
                    "n, int k) {\n  while (!access(\"" +
                        pause + R"(", F_OK)) usleep(1000);
+  usleep(5000);
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       float sum = 0;
