@@ -49,4 +49,5 @@ struct Standing {
 
 /// `12 %`, `0.6 %`
 std::string percent(double share);
+
 }  // namespace tune::results
