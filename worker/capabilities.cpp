@@ -21,6 +21,7 @@ wire::MeasureRequest measure_request(const wire::ReferenceRequest& request) {
   result.problem = request.problem;
   result.what = wire::KernelRun{request.launches, request.workspace_bytes, request.zero_workspace, false};
   result.seed = request.seed;
+  result.measure.strict = request.strict;
   return result;
 }
 

@@ -98,7 +98,7 @@ static void from_json(const json& j, MeasureRequest& request) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ReferenceRequest, problem, seed, output, artifact, launches,
-                                                workspace_bytes, zero_workspace, share)
+                                                workspace_bytes, zero_workspace, strict, share)
 
 static void to_json(json& j, const Go& go) {
   fields_of_go(go, putting(j));

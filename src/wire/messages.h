@@ -122,7 +122,8 @@ struct ReferenceRequest {
   std::vector<KernelLaunch> launches;
   std::int64_t workspace_bytes = 0;
   bool zero_workspace = false;
-  bool share = false;  ///< after `referenced`, stay until the end of stdin, so that others can copy it from the device
+  bool strict = false;  ///< of a CPU kernel: the ends of its buffers are protected
+  bool share = false;   ///< after `referenced`, stay until the end of stdin, so that others can copy it from the device
 };
 
 using Request = std::variant<BuildRequest, MeasureRequest, ReferenceRequest>;

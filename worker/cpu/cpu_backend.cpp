@@ -108,7 +108,8 @@ void CpuBackend::reference(const wire::ReferenceRequest& request) {
   if (const auto* gemm = std::get_if<Gemm>(&request.problem))
     return write_reference(request.output, request.problem, identity, compute_reference(*gemm, request.seed));
   load(measure_request(request), false);
-  launch({});
+  LaunchSetting setting;
+  for (; setting.addresses < memories_.size(); ++setting.addresses) launch(setting);
   write_reference(request.output, request.problem, identity, outputs());
 }
 

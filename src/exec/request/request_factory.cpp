@@ -226,6 +226,7 @@ wire::ReferenceRequest RequestFactory::reference(const Spec& spec) const {
   const wire::KernelRun like = kernel_run(reference_spec(spec));
   request.workspace_bytes = like.workspace_bytes;
   request.zero_workspace = like.zero_workspace;
+  request.strict = plan_->measure.strict;
   return request;
 }
 

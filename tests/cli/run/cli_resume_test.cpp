@@ -652,6 +652,8 @@ extern "C" void plain(const float* in, float* out, int n) { for (int i = 0; i < 
 extern "C" void crash(const float*, float*, int) { abort(); }
 extern "C" void twice(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = 2 * in[i]; }
 extern "C" void infinite(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i] / (i - 7); }
+volatile float sink;
+extern "C" void beyond(const float* in, float* out, int n) { plain(in, out, n); sink = in[n + 8]; }
 extern "C" void copy(const float* in, float* out, int n) {
   if (BREAK) absent();
   for (int i = 0; i < n; i += STEP) for (int j = i; j < i + STEP && j < n; ++j) out[j] = in[j];
@@ -705,6 +707,17 @@ TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
   const Result result = tune();
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "reference kernel 'crash', built like this spec, failed: killed by signal 6"))
+      << result.out;
+}
+
+TEST_F(CustomResume, AReferenceThatReadsBeyondABufferIsFoundByAStrictCheck) {
+  write("beyond");
+  EXPECT_EQ(tune().code, 0);
+  const Result result = tune({"--check", "strict"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out,
+                  "reference kernel 'beyond', built like this spec, failed: segmentation fault: the kernel "
+                  "read past the end of in, at +32"))
       << result.out;
 }
 
