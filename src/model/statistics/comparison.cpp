@@ -42,6 +42,15 @@ Change change_of(const ComparedSpec& row, double threshold) {
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
 }
 
+/// Whether both have one measurement, as a journal and its best.yaml do, which has six digits: where there is noise, a
+/// median and both ends of its interval are hardly ever the same in two runs.
+bool is_same_measurement(const Estimate& before, const Estimate& now) {
+  const auto equal = [](double a, double b) { return std::fabs(a - b) <= 5e-6 * std::fabs(a); };
+  return before.interval && now.interval && before.interval->low < before.interval->high &&
+         equal(before.seconds, now.seconds) &&
+         equal(before.interval->low, now.interval->low) && equal(before.interval->high, now.interval->high);
+}
+
 /// That of a record with itself.
 void set_equal(ComparedSpec& row) {
   row.paired = true;
@@ -130,7 +139,8 @@ void judge(RunComparison& comparison) {
   for (ComparedShape& shape : comparison.shapes) {
     for (auto* rows : {&shape.best, &shape.specs})
       for (ComparedSpec& row : *rows)
-        if (comparison.same_run && row.before && row.now) set_equal(row);
+        if (row.before && row.now && (comparison.same_run || is_same_measurement(*row.before, *row.now)))
+          set_equal(row);
     best += static_cast<std::size_t>(std::ranges::count_if(shape.best, has_interval));
     specs += static_cast<std::size_t>(std::ranges::count_if(shape.specs, has_interval));
   }

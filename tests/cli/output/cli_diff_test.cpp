@@ -106,6 +106,9 @@ TEST_F(Diff, ARunIsNotSlowerThanItself) {
   EXPECT_TRUE(has(result.out, "\nPASS: both are the same run\n"));
   EXPECT_TRUE(has(sandbox_.read("diff.json"), "\"undecided\": false"));
   EXPECT_TRUE(has(diff_files("old.jsonl", "old.jsonl", 0).out, "\nPASS: both are the same run\n"));
+  const Result more = diff(noisy, noisy + line_of({3, 3.0}), 0);
+  EXPECT_TRUE(has(more.out, "best: T=1     1.000     1.000  1.000  1.000..1.000  within noise\n"))
+      << "as a best.yaml and its journal, which are no copies of each other: " << more.out;
 }
 
 TEST_F(Diff, WhetherItIsSlowerIsOpenIfTheThresholdLiesInTheInterval) {
@@ -160,11 +163,11 @@ TEST_F(Diff, NoiseBetweenProcessesIsAllowedFor) {
   const std::string quiet = journal({{1, 1.0}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.0}, {2, 1.1}, {3, 1.2}});
   const std::string noisy = journal({{1, 1.0}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.08}, {2, 1.1}, {3, 1.06}});
   const std::string another =
-      journal({{1, 1.0}, {2, 1.1}, {3, 1.2, 0.0011}}) + finals_line({{1, 1.0}, {2, 1.1}, {3, 1.2}});
+      journal({{1, 1.0}, {2, 1.1}, {3, 1.2, 0.0011}}) + finals_line({{1, 1.00001}, {2, 1.1}, {3, 1.2}});
   const std::string none = diff(quiet, another, 0).out;
   EXPECT_TRUE(has(none, "0.999..1.001")) << none;
   const Result result =
-      diff(noisy, journal({{1, 1.08}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.16}, {2, 1.1}, {3, 1.06}}), 5);
+      diff(noisy, journal({{1, 1.08}, {2, 1.1}, {3, 1.2}}) + finals_line({{1, 1.16}, {2, 1.1}, {3, 1.0601}}), 5);
   EXPECT_TRUE(has(result.out, "noise between processes: ")) << result.out;
   EXPECT_TRUE(has(result.out, "UNDECIDED: "));
 }
