@@ -32,13 +32,23 @@ std::string measured_again(const Standing& standing) {
   return standing.demands->fresh ? "the same command" : same_command(standing, "--fresh");
 }
 
+bool asks_of_winner(const Standing& standing) { return standing.demands->accuracy || standing.demands->noise; }
+
+/// What the winner costs as it stands, for those who only look for the best; empty: that is not known.
+std::string price_of_winner(const Standing& standing) {
+  if (standing.outcome->comparison || asks_of_winner(standing)) return "";
+  if (!standing.loss || *standing.loss > kVeryMuch) return "";
+  return fmt::format("take it and lose at most {}; ", percent(*standing.loss));
+}
+
 /// What decides after the last round there is.
 std::string without_more_rounds(const Standing& standing) {
   if (!standing.noise_cause().empty())
     return "more rounds do not help; when the noise is over, " + measured_again(standing);
+  if (!price_of_winner(standing).empty()) return "more rounds do not help";
   const auto& comparison = standing.outcome->comparison;
-  const bool asks_of_winner = standing.demands->accuracy || standing.demands->noise;
-  if (!comparison || is_slower(*comparison) != Answer::open || asks_of_winner || !best_of(*comparison).interval)
+  if (!comparison || is_slower(*comparison) != Answer::open || asks_of_winner(standing) ||
+      !best_of(*comparison).interval)
     return "take any of them, or allow more with --accuracy";
   if (is_vague_ratio(*best_of(*comparison).interval)) return measured_again(standing) + ", on a quieter machine";
   return fmt::format("--threshold {:.0f}% would have passed; else {}, on a quieter machine",
@@ -109,8 +119,9 @@ std::string advice(const Standing& standing) {
   if (outcome.finals.disturbed.left_out > 0 || outcome.finals.overlooked)
     return measured_again(standing) + ", on a quieter machine";
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
-    return without_more_rounds(standing);
-  return (standing.noise_cause().empty() ? "" : "when the noise is over, ") + longer_finals(standing);
+    return price_of_winner(standing) + without_more_rounds(standing);
+  return price_of_winner(standing) + (standing.noise_cause().empty() ? "" : "when the noise is over, ") +
+         longer_finals(standing);
 }
 
 }  // namespace tune::results

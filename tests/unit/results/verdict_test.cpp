@@ -116,17 +116,23 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   const Verdict open = verdict();
   EXPECT_EQ(open.decision, Decision::undecided);
   EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
-  EXPECT_EQ(open.lines,
-            (std::vector<std::string>{
-                "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; others may be up to 6.1 % faster",
-                "  31 rounds of finals", "  not told apart: BM=128 (spec 11), at most 6.1 %; BM=256 (spec 12)",
-                "  noise: low", "  next: the same command with --finals-budget 30s holds longer finals"}));
+  EXPECT_EQ(
+      open.lines,
+      (std::vector<std::string>{
+          "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; others may be up to 6.1 % faster", "  31 rounds of finals",
+          "  not told apart: BM=128 (spec 11), at most 6.1 %; BM=256 (spec 12)", "  noise: low",
+          "  next: take it and lose at most 6.1 %; the same command with --finals-budget 30s holds longer finals"}));
   row(0).finals_result->rounds = 101;
-  EXPECT_TRUE(cli::has(verdict().lines.back(), "take any of them"));
+  EXPECT_EQ(verdict().lines.back(), "  next: take it and lose at most 6.1 %; more rounds do not help");
+  demands_.accuracy = 0.01;
+  EXPECT_EQ(verdict().lines.back(), "  next: take any of them, or allow more with --accuracy");
+  demands_.accuracy.reset();
   row(0).finals_result->rounds = 31;
   summary_.command = {"tune", "--tune", "--", "sort"};
-  EXPECT_EQ(verdict().lines.back(),
-            "  next: the same command with --finals-budget 30s before its -- holds longer finals");
+  EXPECT_EQ(
+      verdict().lines.back(),
+      "  next: take it and lose at most 6.1 %; the same command with --finals-budget 30s before its -- holds longer "
+      "finals");
   outcome_.finals.limits.budget = 12;
   EXPECT_TRUE(verdict().lines.back().ends_with(
       " holds longer finals; with this noise, all 101 rounds decide to --accuracy 4% or so"))
@@ -178,9 +184,10 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   outcome_.finals.held->seconds = 24;
   outcome_.finals.held->room = 24;
   outcome_.finals.limits = {{}, 90, 0};
-  EXPECT_EQ(next(),
-            "  next: the same command with --time-budget 200s --finals-budget 50s holds longer finals: --time-budget "
-            "90s leaves these no more time");
+  EXPECT_EQ(
+      next(),
+      "  next: take it and lose at most 6.1 %; the same command with --time-budget 200s --finals-budget 50s holds "
+      "longer finals: --time-budget 90s leaves these no more time");
   outcome_.finals.held->seconds = 14;
   outcome_.finals.held->room = 14.5;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
@@ -189,7 +196,7 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   outcome_.finals.limits.budget = 10;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s --finals-budget 30s holds"));
   outcome_.finals.held->room = 60;
-  EXPECT_TRUE(next().starts_with("  next: the same command with --finals-budget 30s holds longer finals; ")) << next();
+  EXPECT_TRUE(cli::has(next(), "; the same command with --finals-budget 30s holds longer finals; ")) << next();
   outcome_.finals.held.reset();
   outcome_.finals.limits = {{}, 10, 12};
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
