@@ -92,6 +92,7 @@ class FinalsStage {
     contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
     const std::size_t chosen = contenders.specs.size();
     finals_->unrivalled = chosen == 1;
+    alone_ = rules_.alone || is_one_program_of_unknown_noise(tuner, contenders);
     compare_code(tuner, contenders);
     cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
     note_disturbed(tuner, contenders);
@@ -135,7 +136,7 @@ class FinalsStage {
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     const bool takes_energy = parts_.plan.measure.energy == MeasureRules::Energy::always;
     if (takes_energy && !is_program(parts_.plan.backend)) rules.least_turn += kEnergySeconds;
-    if (rules_.alone && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
+    if (alone_ && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + platform::ticks(FinalsTime::of(rules_.budget).after(sweep));
@@ -174,8 +175,8 @@ class FinalsStage {
     }
     finals_->held->room = room;
     finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
-    // Who replays the journal wants the finals that decided among several.
-    if (count > 1 && finals_->has_winner()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
+    // A result that is timed again is not to be known the next time.
+    if ((count > 1 || !rules_.alone) && finals_->has_winner()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
@@ -250,7 +251,17 @@ class FinalsStage {
     }
   }
 
-  bool enough(const Contenders& contenders) const { return contenders.count() >= (rules_.alone ? 1 : 2); }
+  bool enough(const Contenders& contenders) const { return contenders.count() >= (alone_ ? 1 : 2); }
+
+  /// A program that tells its own time is run once in the sweep. Five rounds tell how that differs between runs, unless
+  /// they last long.
+  bool is_one_program_of_unknown_noise(const Tuner& tuner, const Contenders& contenders) const {
+    if (contenders.count() != 1 || !is_program(parts_.plan.backend) || !parts_.objective.by_time()) return false;
+    const Trial* trial = find_trial(tuner.trials(), contenders.specs.front().entrant.spec.mesh_idx);
+    return !estimate_of(trial->measurement()->timing).interval &&
+           Judge::kFewest * trial->measure_seconds <= rules_.budget.value_or(kFirstRoundsSeconds);
+  }
+
   // Without a note a reader of the table would look for today's configuration in vain.
   void note_default(Tuner& tuner) {
     if (!outcome_->default_spec) return;
@@ -347,6 +358,7 @@ class FinalsStage {
   const FinalsStageRules& rules_;
   results::TuningOutcome* outcome_;
   results::FinalsOutcome* finals_;  ///< of the outcome
+  bool alone_ = false;              ///< a spec that nothing else meets is timed in rounds
   std::size_t meant_ = 0;           ///< how many contenders there would be if there were time for all
 };
 

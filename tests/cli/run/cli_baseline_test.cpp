@@ -58,6 +58,23 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
       has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0, "20s").out, "PASS: new"));
 }
 
+TEST_F(Baseline, OneProgramThatTellsItsTimeIsRunUntilTheAnswerIsKnown) {
+  const auto program = [&](const std::string& time) {
+    fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho '{\"time\": " + time + "}'\n"), fs::perms::owner_all);
+  };
+  const Words gate = {"--param",    "T:1",      "--fresh", "--tune",     "--output", "best",
+                      "--baseline", "old.yaml", "--",      "./bench.sh", "{T}"};
+  program("0.001");
+  EXPECT_EQ(sandbox_.tune({"--param", "T:1", "--tune", "--output", "old", "--", "./bench.sh", "{T}"}).code, 0);
+  const Result same = sandbox_.tune(gate);
+  EXPECT_TRUE(same.out.starts_with("PASS: new/recorded = 1.000 (1.000..1.000)")) << same.out << same.err;
+  program("0.0011");
+  const Result slower = sandbox_.tune(gate);
+  EXPECT_EQ(slower.code, 3) << slower.err;
+  EXPECT_TRUE(slower.out.starts_with("FAIL: new/recorded = 1.100 (1.100..1.100), allowed 1.03: slower\n"))
+      << slower.out;
+}
+
 TEST_F(Baseline, TheSameBuildIsAsFastWhateverIsTimed) {
   const std::string kernel = kSlowKernel;
   sandbox_.write_gemm("", kernel.substr(kernel.find("  for (int i = 0; i < m")));  // whatever BM is
