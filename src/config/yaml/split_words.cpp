@@ -33,7 +33,7 @@ class Splitter {
     } else if (quote_ == '\0' && kBlanks.find(c) != kBlanks.npos) {
       end_word();
     } else if (reader_ == Reader::none && is_of_shell(c)) {
-      trouble_ = fmt::format("an unquoted {}", c);
+      trouble_ = quote_ == '\0' ? fmt::format("an unquoted {}", c) : fmt::format("a {} outside single quotes", c);
     } else {
       add(c);
     }

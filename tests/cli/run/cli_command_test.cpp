@@ -481,6 +481,10 @@ TEST_F(Commands, MistakesAreRefusedBeforeAnythingStarts) {
           behind +
               "run has an unquoted |, which only a shell understands; quote it, or let a shell run the command: "
               "shell: true (--shell)");
+  refuses({"--tune", "--param", "A:1", "--", "./run.sh \"$HOME\" {A}"},
+          behind +
+              "run has a $ outside single quotes, which only a shell understands; quote it, or let a shell run the "
+              "command: shell: true (--shell)");
   refuses({"--tune", "--param", "A:1", "--shell", "--", "./run.sh \"{A}\""},
           behind +
               "{A} in run is inside quotes, where the shell would execute parts of its value; remove the quotes: tune "
