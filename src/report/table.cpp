@@ -132,7 +132,7 @@ void add_losses(TextPage& page, const Summary& summary) {
   page.rule();
   page.losses(losses);
   if (!summary.run.empty() && any_lost_alike(summary.trials))
-    page.whole(fmt::format("each of them: {}", typed_line({"tune", "show", summary.run, "--failed"})));
+    page.command("each of them:", typed_line({"tune", "show", summary.run, "--failed"}));
 }
 
 }  // namespace

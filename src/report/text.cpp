@@ -61,6 +61,17 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   return std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
 }
 
+/// How much of a line that is too long fits if it ends between two settings of a spec, behind the first `indent`
+/// characters; 0: none.
+std::size_t end_of_settings(std::string_view line, std::size_t columns, std::size_t indent) {
+  if (width_of(line) <= columns) return 0;
+  for (std::size_t slash = line.rfind('/'); slash != line.npos && slash > indent; slash = line.rfind('/', slash - 1)) {
+    const std::string_view next = line.substr(slash + 1, line.find_first_of("/ ", slash + 1) - slash - 1);
+    if (next.find('=') != next.npos && width_of(line.substr(0, slash + 1)) <= columns) return slash + 1;
+  }
+  return 0;
+}
+
 constexpr const char* kReset = "\x1b[0m";
 
 std::string_view code_of(Style::Color color) {
@@ -129,6 +140,10 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
       line = std::string(indent, ' ') + std::string(text.substr(begin, end - begin));
     } else {
       line += text.substr(0, end);
+    }
+    while (const std::size_t fits = end_of_settings(line, columns, lines.empty() ? 0 : indent)) {
+      lines.push_back(line.substr(0, fits));
+      line = std::string(indent, ' ') + line.substr(fits);
     }
     has_word = true;
     text.remove_prefix(end);

@@ -31,6 +31,12 @@ void TextPage::prose(std::string_view lines, std::size_t indent, Style style) {
 
 void TextPage::whole(std::string_view line, Style style) { text_ += styled(line, style, colors_) + '\n'; }
 
+void TextPage::command(const std::string& label, const std::string& words) {
+  if (width_ == 0 || width_of(label) + 1 + width_of(words) <= width_) return whole(label + " " + words);
+  whole(label);
+  whole("    " + words);
+}
+
 void TextPage::rule() { whole(std::string(width_ == 0 ? kRuleColumns : std::min(width_, kRuleColumns), '-')); }
 
 // Commands and logs stay in one piece, so that they can be copied.

@@ -20,6 +20,8 @@ class TextPage {
   void prose(std::string_view lines, std::size_t indent = 2, Style style = kPlainStyle);
   /// A line that stays in one piece, such as a command to be copied.
   void whole(std::string_view line, Style style = kPlainStyle);
+  /// A command behind its label, or where that is too wide on a line of its own.
+  void command(const std::string& label, const std::string& words);
   void rule();
   /// What `pruned_text`, `losses_text` and `unranked_text` say.
   void losses(const std::string& text);

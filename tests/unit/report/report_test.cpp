@@ -492,6 +492,9 @@ TEST(Text, WrapsAtSpaces) {
   EXPECT_EQ(wrapped("one two three", 20, 2), Lines{"one two three"});
   EXPECT_EQ(wrapped("one two three", 9, 2), (Lines{"one two", "  three"}));
   EXPECT_EQ(wrapped("  a longword b", 6, 4), (Lines{"  a", "    longword", "    b"}));
+  EXPECT_EQ(wrapped("at BM=128/BN=64/BK=8, a/b/c/d/e", 9, 2),
+            (Lines{"at", "  BM=128/", "  BN=64/", "  BK=8,", "  a/b/c/d/e"}))
+      << "a spec's settings are taken apart, paths are not";
   EXPECT_EQ(wrapped("", 6, 4), Lines{""});
   EXPECT_EQ(wrapped("a 'b c' d", 4, 0), (Lines{"a", "'b c'", "d"})) << "what is quoted is to be copied";
   EXPECT_EQ(wrapped("the 'ends 'it's so' x", 6, 0), (Lines{"the", "'ends 'it's so'", "x"}));
