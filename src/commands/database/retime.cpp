@@ -91,7 +91,10 @@ class Retiming {
                   fmt::format("{}: results of kernels are timed again, and these are of the backend '{}'; tune the "
                               "program again with --baseline",
                               options.database.string(), groups.front()->backend));
-    hello_ = &workers_.probe(backend_);
+    hello_ = &workers_.probe_compiler(backend_);
+    if (!hello_->no_device.empty())
+      throw Error(ExitCode::environment,
+                  hello_->no_device + "; only a device can time results again, or tell what has changed there");
     results_ = newest_results(groups);
     if (results_.empty())
       throw Error(ExitCode::bad_input, fmt::format("{}: there is no result of this machine's {}, but of {}",

@@ -96,7 +96,7 @@ database::TunedDevice wanted_device(const SelectionOptions& selection, const Gro
                             groups.front()->backend));
   try {
     exec::Workers workers = find_workers();
-    const wire::Hello hello = workers.probe(*backend);
+    const wire::Hello hello = workers.probe_compiler(*backend);
     if (!hello.no_device.empty()) throw Error(ExitCode::environment, hello.no_device);
     return {hello.device.name, hello.device.arch, hello.device.driver, hello.compiler, hello.vendor_library};
   } catch (const Error& error) {

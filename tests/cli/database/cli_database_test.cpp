@@ -210,6 +210,7 @@ TEST_F(DatabaseFile, OfAnotherDeviceIsRefusedOrMarked) {
   sandbox_.environment["CUDA_VISIBLE_DEVICES"] = "";
   const Result here = look_up({"-m", "64", "-n", "64", "-k", "64"}, 4);
   EXPECT_TRUE(has(here.err, "to look for another device, name it with --device, such as one of NVIDIA H200 (sm_90a)"));
+  EXPECT_FALSE(has(here.err, "--build-only")) << "an option of tunings";
 }
 
 TEST_F(DatabaseFile, ABestYamlOfAnotherDeviceSaysSoHoweverItIsRun) {
