@@ -51,6 +51,7 @@ FinalsRunner::~FinalsRunner() = default;
 Finals FinalsRunner::run(const Tick& tick) {
   tick_ = tick;
   load_all();
+  began_ = service_->now();
   Random random(rules_.seed);
   std::vector<FinalsEntry*> order;
   for (const auto& entry : entries_) order.push_back(entry.get());
@@ -373,11 +374,17 @@ void FinalsRunner::sample_load() {
 
 // A process that stayed would hold memory, and would end while another is launched.
 void FinalsRunner::end_round() {
-  const std::vector<Finalist*> lost = tournament_->end_round(round_);
+  const std::vector<Finalist*> lost = tournament_->end_round(round_, is_short_of_time());
   std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
     if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
   leave(leaving);
+}
+
+// By what rounds have taken so far.
+bool FinalsRunner::is_short_of_time() const {
+  const auto now = service_->now();
+  return rules_.by_time && now + (Judge::kFewest - round_) * ((now - began_) / round_) > end();
 }
 
 // The other specs rest while the winner's own time or a question is left.

@@ -67,6 +67,7 @@ class FinalsRunner : public FinalsRun {
   void wait_for_others(Condition free);
   void sample_load();
   void end_round();
+  bool is_short_of_time() const;
   bool settled();
   bool is_open(const wire::Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;
@@ -89,6 +90,7 @@ class FinalsRunner : public FinalsRun {
   FinalsRules rules_;
   std::optional<Objective> objective_;  ///< set if specs are compared by more than the time
   Tick tick_;
+  FinalsRules::Clock::time_point began_;  ///< when the first round did
   int round_ = 0;
   int complete_ = 0;                      ///< the last round that was held as a whole
   platform::ProcessHost::Id rested_ = 0;  ///< the process that had measured for others before the finals

@@ -77,6 +77,12 @@ const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* co
   return best;
 }
 
+/// Whether it took so much longer in each round that no more of them are worth their time, where that is short.
+bool is_hopeless(const Finalist& spec, const Finalist& leader) {
+  const std::vector<double> ratios = deciding_ratios(spec, leader);
+  return !ratios.empty() && std::ranges::min(ratios) > (ratios.size() == 1 ? 4 : 2);
+}
+
 }  // namespace
 
 const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx) {
@@ -250,16 +256,18 @@ std::vector<const Finalist*> Tournament::competing() const {
   return finished_ones;
 }
 
-std::vector<Finalist*> Tournament::end_round(int round) {
+std::vector<Finalist*> Tournament::end_round(int round, bool short_of_time) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
   judge_.see(specs);
-  if (round < Judge::kFewest || specs.empty()) return lost;
+  if (specs.empty()) return lost;
   const Finalist& leader = Judge::leader_of(specs);
+  const auto has_lost = [&](const Finalist& spec) {
+    if (round < Judge::kFewest) return short_of_time && is_hopeless(spec, leader);
+    return judge_.has_lost(spec, leader) && !Choice{&spec, judge_.loss(spec, leader)}.decided(accuracy_);
+  };
   for (Finalist* spec : specs_)
-    if (spec->eliminated_after == 0 && finished(*spec) && judge_.has_lost(*spec, leader) &&
-        !Choice{spec, judge_.loss(*spec, leader)}.decided(accuracy_))
-      lost.push_back(spec);
+    if (spec->eliminated_after == 0 && finished(*spec) && has_lost(*spec)) lost.push_back(spec);
   for (Finalist* spec : lost) spec->eliminated_after = round;
   return lost;
 }

@@ -154,8 +154,9 @@ class Tournament {
   Tournament(std::vector<Finalist*> specs, double accuracy);
 
   /// Eliminates the specs that have lost to the leader, and returns them; one that is slower by at most the accuracy
-  /// may still win. To be called after each round.
-  std::vector<Finalist*> end_round(int round);
+  /// may still win. To be called after each round. `short_of_time`: Judge::kFewest rounds of them all do not fit; then
+  /// specs leave before, if they took more than four times as long in the first round, or twice in each.
+  std::vector<Finalist*> end_round(int round, bool short_of_time = false);
   /// The winner if the rounds ended now; without one if none has finished.
   Choice choice() const;
   bool decided() const { return choice().decided(accuracy_); }

@@ -195,6 +195,28 @@ TEST(Tournament, KeepsWhoLosesNoMoreThanTheAccuracy) {
   EXPECT_EQ(tournament.choice().winner, &specs[0]) << "today's configuration, which half a per cent would not change";
 }
 
+TEST(Tournament, LosesSlowSpecsAtOnceWhereThereIsNoTimeForMoreRounds) {
+  const std::vector<double> ratios = {1, 1.9, 2.1, 4.1};
+  const auto lost_after = [&](int rounds, bool short_of_time) {
+    std::vector<Finalist> specs;
+    for (const double ratio : ratios) specs.push_back(repeated(std::ssize(specs), {ratio}, rounds));
+    Tournament tournament({&specs[0], &specs[1], &specs[2], &specs[3]}, kAccuracy);
+    std::vector<std::int64_t> lost;
+    for (const Finalist* spec : tournament.end_round(rounds, short_of_time))
+      lost.push_back(spec->entrant.spec.mesh_idx);
+    EXPECT_EQ(tournament.choice().loss.has_value(), lost.size() == 3);
+    return lost;
+  };
+  using Lost = std::vector<std::int64_t>;
+  EXPECT_EQ(lost_after(1, false), Lost{});
+  EXPECT_EQ(lost_after(1, true), Lost{3});
+  EXPECT_EQ(lost_after(2, true), (Lost{2, 3}));
+  EXPECT_EQ(lost_after(5, true), (Lost{1, 2, 3})) << "by the test";
+  Finalist disturbed = repeated(1, {5}, 1), leader = repeated(0, {1}, 1);
+  disturbed.rounds[1].clean_seconds = 1.1;
+  EXPECT_EQ(Tournament({&leader, &disturbed}, kAccuracy).end_round(1, true), std::vector<Finalist*>{});
+}
+
 TEST(Tournament, IsNotWonByWhoFailed) {
   std::vector<Finalist> specs = {repeated(0, {1}, 20), repeated(1, {2}, 20)};
   specs[0].failure = Failure{};
