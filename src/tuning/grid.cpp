@@ -157,8 +157,9 @@ void Grid::keep_part(std::int64_t part, std::int64_t parts) {
                             "parameter with --filter",
                             specs.size_text()));
   if (parts > size)
-    throw Error(ExitCode::bad_input, fmt::format("--partition {}:{}: there are only {} specs; use at most {} parts",
-                                                 part, parts, size, size));
+    throw Error(
+        ExitCode::bad_input,
+        fmt::format("--partition {}:{}: there are only {} specs; use no more parts than that", part, parts, size));
   std::vector<ValidSpecs::Point> points;
   for (std::int64_t i = 0; i < size; ++i) points.push_back(specs.at(i));
   std::ranges::sort(points);

@@ -9,6 +9,7 @@
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "model/values/escaped_text.h"
+#include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "tuning/workload.h"
 
@@ -54,8 +55,9 @@ Shapes wanted_shapes(const TuneOptions& options, exec::Workers& workers, std::ve
   const auto [part, parts] = *options.partition;
   const std::int64_t size = std::ssize(shapes);
   if (parts > size)
-    throw Error(ExitCode::bad_input, fmt::format("--partition {}:{}: {} has only {} sizes; use at most {} parts", part,
-                                                 parts, options.shapes->string(), size, size));
+    throw Error(ExitCode::bad_input,
+                fmt::format("--partition {}:{}: {} has only {}; use no more parts than that", part, parts,
+                            options.shapes->string(), plural(static_cast<std::size_t>(size), "size")));
   return {shapes.begin() + size * part / parts, shapes.begin() + size * (part + 1) / parts};
 }
 

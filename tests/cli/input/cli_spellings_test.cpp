@@ -247,7 +247,7 @@ TEST_F(Spellings, PartsOfAListAreItsSizes) {
   EXPECT_EQ(part("0:2"), "M=1\nNumber of valid specs: 2\n");
   EXPECT_EQ(part("1:2"), "M=2\nNumber of valid specs: 2\nM=3\nNumber of valid specs: 2\n");
   refuses({"bench.yaml", "--shapes", "sizes.yaml", "--partition", "0:4"},
-          "--partition 0:4: sizes.yaml has only 3 sizes; use at most 3 parts");
+          "--partition 0:4: sizes.yaml has only 3 sizes; use no more parts than that");
 }
 
 TEST_F(Spellings, KbenchsShapesAreAGrid) {
@@ -264,7 +264,7 @@ TEST_F(Spellings, APartThatIsNoneIsRefused) {
   for (const char* none : {"2:2", "-1:2", "1", "a:b", "0:0", "0:2x", ":2"})
     refuses({"bench.yaml", "--partition", none},
             "--partition: '" + std::string(none) + "' is no part; write 0:4 for the first of four; see tune --help");
-  refuses({"bench.yaml", "--partition", "0:3"}, "--partition 0:3: there are only 2 specs; use at most 2 parts");
+  refuses({"bench.yaml", "--partition", "0:3"}, "--partition 0:3: there are only 2 specs; use no more parts than that");
   refuses({"bench.yaml", "--partition", "0:2", "--spec", "0"}, "--spec runs one spec; it excludes --partition");
 }
 
