@@ -43,6 +43,7 @@ struct Setting {
   std::string name;
   Value value;
   bool run_time = false;
+  bool operator==(const Setting&) const = default;
 };
 
 /// One point of the grid. `mesh_idx` is its 0-based row-major index in the full product before pruning, last key

@@ -33,16 +33,23 @@ bool is_far_behind(std::span<const double> ratios, bool steps) {
   return sum / count > error * boost::math::quantile(complement(boost::math::students_t(count - 1), kChance));
 }
 
-/// With its clean times if other programs visibly disturbed any round: all of them, for those of the disturbed rounds
-/// alone would stand beside others that were disturbed a little less.
-Finalist undisturbed(Finalist finalist) {
-  if (std::ranges::none_of(finalist.rounds, [](const auto& each) {
-        const FinalsRound& round = each.second;
-        return round.clean_seconds && round.seconds > kDisturbed * *round.clean_seconds;
-      }))
-    return finalist;
+/// Whether other programs visibly disturbed any of its rounds.
+bool is_disturbed(const Finalist& finalist) {
+  return std::ranges::any_of(finalist.rounds, [](const auto& each) {
+    const FinalsRound& round = each.second;
+    return round.clean_seconds && round.seconds > kDisturbed * *round.clean_seconds;
+  });
+}
+
+Finalist with_clean_times(Finalist finalist) {
   for (auto& [number, round] : finalist.rounds) round.seconds = round.clean_seconds.value_or(round.seconds);
   return finalist;
+}
+
+/// With its clean times if it is_disturbed(): all of them, for those of the disturbed rounds alone would stand beside
+/// others that were disturbed a little less.
+Finalist undisturbed(const Finalist& finalist) {
+  return is_disturbed(finalist) ? with_clean_times(finalist) : finalist;
 }
 
 bool have_costs(const Finalist& spec, const Finalist& other) { return has_costs(spec) && has_costs(other); }
@@ -81,6 +88,11 @@ const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* co
 bool is_hopeless(const Finalist& spec, const Finalist& leader) {
   const std::vector<double> ratios = deciding_ratios(spec, leader);
   return !ratios.empty() && std::ranges::min(ratios) > (ratios.size() == 1 ? 4 : 2);
+}
+
+/// Whether both have the same parameters, so that other programs disturb them alike.
+bool is_same_spec(const Finalist& spec, const Finalist& other) {
+  return !spec.entrant.spec.params.empty() && spec.entrant.spec.params == other.entrant.spec.params;
 }
 
 }  // namespace
@@ -178,6 +190,12 @@ std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finali
     Judge of_both = *this;
     if (never_changed_.value_or(true)) of_both.see(std::array{&spec, &other});
     return of_both.deciding_interval(spec, other);
+  }
+  if (is_same_spec(spec, other)) {
+    auto interval = ratio_interval(spec, other);
+    if (!interval || (!is_disturbed(spec) && !is_disturbed(other))) return interval;
+    const Interval clean = *ratio_interval(with_clean_times(spec), with_clean_times(other));
+    return Interval{std::min(interval->low, clean.low), std::max(interval->high, clean.high)};
   }
   auto interval = ratio_interval(undisturbed(spec), other);
   if (interval) interval->high = ratio_interval(spec, undisturbed(other))->high;

@@ -121,8 +121,9 @@ class Judge {
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
   /// Where the median of the ratios of the times lies; nullopt if there are too few rounds to say.
   std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
-  /// The same of costs if both have any, and exact if neither those of the two nor any that was seen ever changed; else
-  /// the low end is that of the spec's clean times, and the high end that of the other's.
+  /// The same of costs if both have any, and exact if neither those of the two nor any that was seen ever changed. Of
+  /// two builds of the same spec, where it lies by their times and by the clean times of both. Else the low end is that
+  /// of the spec's clean times, and the high end that of the other's.
   std::optional<Interval> compared_ratio(const Finalist& spec, const Finalist& other) const;
 
  private:

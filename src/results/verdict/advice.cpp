@@ -63,7 +63,7 @@ std::string reachable_text(const Standing& standing, int rounds) {
   if (!standing.outcome->finals.limits.budget || !standing.loss || rounds < 1) return "";
   const int most = SequentialIntervals::looks().back();
   const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
-  if (reachable <= standing.accuracy) return "";
+  if (reachable <= standing.accuracy || reachable > kVeryMuch) return "";
   return fmt::format("; with this noise, all {} rounds decide to --accuracy {:.0f}% or so", most,
                      std::ceil(reachable * 100));
 }

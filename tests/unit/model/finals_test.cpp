@@ -151,6 +151,19 @@ TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
   EXPECT_DOUBLE_EQ(ratio().high, 3);
 }
 
+TEST(Tournament, ComparesTwoBuildsOfOneSpecAsTheyAreDisturbedAlike) {
+  Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {2.5}, 9);
+  now.entrant.spec.params = {{"THREADS", Value(std::int64_t{2}), true}};
+  set_clean(now, {1.15});
+  set_clean(then, {1.0});
+  const auto ratio = [&] { return Judge(2).compared_ratio(now, then).value(); };
+  EXPECT_DOUBLE_EQ(ratio().low, 1.15 / 2.5) << "another spec may be disturbed otherwise";
+  EXPECT_DOUBLE_EQ(ratio().high, 3.0);
+  then.entrant.spec.params = now.entrant.spec.params;
+  EXPECT_DOUBLE_EQ(ratio().low, 1.15) << "by the clean times of both";
+  EXPECT_DOUBLE_EQ(ratio().high, 1.2) << "by the times of both";
+}
+
 TEST(Tournament, WidensNoRatioThatNothingDisturbed) {
   Random random(5);
   for (int i = 0; i < 50; ++i) {
