@@ -8,12 +8,13 @@ namespace tune::cost {
 namespace {
 
 // Shares of a peak that good kernels reach.
-constexpr double kMathShare = 0.78, kSharedShare = 0.9, kMemoryShare = 0.87;
+constexpr double kMathShare = 0.9, kMemoryShare = 0.87;
 constexpr double kFillRate = 2;            // of shared memory: how many times as fast as it is read
-constexpr double kFillShare = 0.5;         // of what memory delivers: taking that in keeps the L2 cache from giving
-constexpr double kStoreBytes = 100;        // per cycle and unit
+constexpr double kFillShare = 0.3;         // of what memory delivers: taking that in keeps the L2 cache from giving
+constexpr double kZeros = 3.5;             // rows that the L2 cache could give instead of one of zeros, by recordings
+constexpr double kStoreBytes = 70;         // per cycle and unit
 constexpr double kFirstLoad = 0.5e-6;      // seconds
-constexpr double kSliceSeconds = 0.05e-6;  // of a barrier and of issuing the loads
+constexpr double kSliceSeconds = 0.12e-6;  // of a barrier and of issuing the loads
 constexpr double kSumSeconds = 2.5e-6;     // of the parts of a split k to find each other
 constexpr double kFewInFlight = 0.1;       // how much longer, where nothing is in flight
 constexpr double kInFlightSeconds = 0.83e-6;
@@ -73,20 +74,28 @@ double memory_seconds(const Hardware& hardware, const Product& product, const Ke
 
 /// Reads of the units that multiply, and writes of what the L2 cache gives.
 double shared_seconds(const Hardware& hardware, const Product& product, const Kernel& kernel, double slices) {
-  const double reads = kernel.tile_m * kernel.tile_n * (1 / kernel.inner_m + 1 / kernel.inner_n) / kSharedShare;
+  const double reads = kernel.tile_m * kernel.tile_n * (1 / kernel.inner_m + 1 / kernel.inner_n);
   const double writes = (kernel.tile_m + kernel.tile_n) / kFillRate;
   return slices * kernel.tile_k * product.input_bytes * (reads + writes) / (hardware.shared * hardware.clock_hz);
 }
 
-/// The busiest unit takes in all of its slices, whoever else uses a load; the cache gives a load once to those who
-/// share it.
+/// How many of so many slices units that ask alike need, whose blocks have any tiles.
+double different(double slices, double blocks) {
+  return std::min(blocks, slices * (1 - std::pow(1 - 1 / slices, blocks)));
+}
+
+/// The busiest unit takes in all of its slices, whoever else uses a load. The cache gives a load once to those who
+/// share it, and to those who ask alike.
 double l2_seconds(const Hardware& hardware, const Product& product, const Kernel& kernel, const Load& load,
                   double memory) {
-  const double per_length = load.slices * kernel.tile_k * product.input_bytes / (hardware.l2 * hardware.clock_hz);
-  const double taken = load.waves * per_length * (kernel.tile_m + kernel.tile_n);
+  const double per_length = load.slices * kernel.tile_k * product.input_bytes / hardware.clock_hz;
+  const double taken = load.waves * (kernel.tile_m + kernel.tile_n);
+  const double blocks = load.at_work * hardware.alike / hardware.units;
+  const double needed = kernel.tile_m * different(kernel.down * kernel.split, blocks / kernel.share_a) +
+                        kernel.tile_n * different(kernel.across * kernel.split, blocks / kernel.share_b);
   const double given =
-      load.pieces / hardware.units * per_length * (kernel.tile_m / kernel.share_a + kernel.tile_n / kernel.share_b);
-  return std::max(taken, given + kFillShare * memory);
+      load.pieces / load.at_work * needed / hardware.alike + kZeros * kernel.outside * kernel.split / hardware.units;
+  return std::max(per_length * taken / hardware.intake, per_length * given / hardware.l2 + kFillShare * memory);
 }
 
 double latency_seconds(const Hardware& hardware, const Kernel& kernel, const Load& load) {

@@ -13,7 +13,9 @@ struct Hardware {
   double clock_hz = 0;
   double math = 0;    ///< operations per cycle and unit; a multiplication and an addition are two
   double shared = 0;  ///< bytes per cycle and unit, of shared memory or of a core's nearest cache
-  double l2 = 0;      ///< bytes per cycle that a unit takes in, and the cache gives for each
+  double intake = 0;  ///< bytes per cycle that a unit takes in from the L2 cache
+  double l2 = 0;      ///< bytes per cycle that this cache gives, for each unit
+  double alike = 1;   ///< units that ask it only once for what several of them need
   double l2_bytes = 0;
   double memory = 0;           ///< bytes per second
   double launch_seconds = 0;   ///< of an empty kernel
@@ -32,6 +34,8 @@ struct Product {
 struct Kernel {
   double tile_m = 0, tile_n = 0, tile_k = 0;
   double tiles = 0;                 ///< of C, with those that hang over its edge
+  double down = 1, across = 1;      ///< how many of them read different rows of A, columns of B
+  double outside = 0;               ///< rows and columns outside of C that zeros are loaded for, in all tiles
   double split = 1;                 ///< parts of k that are summed up in the end
   double stages = 1;                ///< slices of A and B that are held at a time
   double share_a = 1, share_b = 1;  ///< so many blocks use one load of a slice of A, of B

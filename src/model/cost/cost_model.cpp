@@ -10,9 +10,11 @@ namespace tune {
 namespace {
 
 constexpr double kRegistersPerBlock = 65536, kMostRegisters = 255, kUsualRegistersOfWgmma = 168;
-constexpr double kSpilling = 4;     ///< times as long
-constexpr double kOutside = 1.125;  ///< times as long, where blocks of a cluster have tiles outside of C
+constexpr double kSpilling = 4;    ///< times as long
+constexpr double kOutside = 1.05;  ///< times as long, where blocks of a cluster have tiles outside of C
 constexpr double kUsualSlice = 32;
+constexpr double kLevel2 = 45;  ///< bytes per cycle and multiprocessor, by recordings; DeepGEMM reckons with 46.6
+constexpr double kAlike = 6;    ///< multiprocessors of a CPC, a third of an H100's GPC; 4 to 8 fit recordings
 constexpr double kCpuClock = 3e9, kCpuMemory = 20e9, kCpuLevel2 = 32;
 
 /// Thrown by an expression that has no value, or one that is not possible.
@@ -61,15 +63,18 @@ double number_in(const Device& device, const std::string& property) {
 
 cost::Hardware hardware_of_gpu(const Device& device, Type type) {
   const double shared = device.arch.starts_with("sm_75") ? 64 : 128;  // CUDA's programming guide; CDNA's LDS has 128
+  const bool nvidia = device.arch.starts_with("sm_");
   return {number_in(device, "multiprocessors"),
           number_in(device, "clock_hz"),
           operations_per_cycle(device.arch, type),
           shared,
-          64,
+          nvidia ? shared : 64,
+          nvidia ? kLevel2 : 64,
+          nvidia ? kAlike : 1,
           number_in(device, "l2_bytes"),
           number_in(device, "memory_bandwidth"),
           2.5e-6,
-          0.7e-6,
+          0.9e-6,
           true};
 }
 
@@ -81,6 +86,8 @@ cost::Hardware hardware_of_cpu(const Device& device, Type type) {
           4 * simd_bytes / static_cast<double>(size_of(type)),
           2 * simd_bytes,
           kCpuLevel2,
+          kCpuLevel2,
+          1,
           number_in(device, "l2_bytes"),
           kCpuMemory,
           1e-6,
@@ -186,8 +193,8 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   kernel.tile_k = entry(rule.tile, 2, kUsualSlice);
   const double rows = entry(rule.of, 0, static_cast<double>(gemm.m));
   const double columns = entry(rule.of, 1, static_cast<double>(gemm.columns()));
-  const double covering =
-      static_cast<double>(gemm.batch) * std::ceil(rows / kernel.tile_m) * std::ceil(columns / kernel.tile_n);
+  const double batch = static_cast<double>(gemm.batch);
+  const double covering = batch * std::ceil(rows / kernel.tile_m) * std::ceil(columns / kernel.tile_n);
   kernel.tiles = positive_or(rule.tiles, slots, covering);
   const double parts = launch != nullptr && gpu ? product_of(launch->grid, slots) / kernel.tiles : 1;
   kernel.split = positive_or(rule.split, slots, parts > 1 && parts == std::floor(parts) ? parts : 1);
@@ -195,6 +202,11 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   kernel.stages = positive_or(rule.stages, slots, std::max(1.0, std::floor(shared / slice)));
   kernel.share_a = entry(rule.share, 0, 1);
   kernel.share_b = entry(rule.share, 1, 1);
+  // Tiles below each other share loads of B, and some of them may be outside of C.
+  const double down = std::ceil(std::ceil(rows / kernel.tile_m) / kernel.share_b) * kernel.share_b;
+  const double across = std::ceil(std::ceil(columns / kernel.tile_n) / kernel.share_a) * kernel.share_a;
+  kernel.down = batch * down;
+  kernel.across = static_cast<double>(gemm.used_matrices_of_b()) * across;
   if (launch != nullptr) kernel.cluster = product_of(launch->cluster, slots);
   const double workers = by_lanes ? threads : std::max(1.0, threads / 32);
   const double side = std::sqrt(kernel.tile_m * kernel.tile_n / workers);
@@ -206,6 +218,9 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   // The tiles of groups are as many as there can be at most.
   if (kernel.cluster > 1 && kernel.tiles > covering && gemm.groups() == 0) kernel.factor *= kOutside;
   if (!gpu) return kernel;
+  // Who loads tensors gets zeros for what is outside of them, and other kernels ask for nothing there.
+  if (by_warpgroups && gemm.groups() == 0)
+    kernel.outside = batch * (across * (down * kernel.tile_m - rows) + down * (across * kernel.tile_n - columns));
 
   if (!by_warpgroups && spills(kernel, by_lanes, threads)) kernel.factor *= kSpilling;
   double held = static_cast<double>(blocks_.value_or(32));
