@@ -38,17 +38,41 @@ constexpr int kPartsK = BK / kWidth;
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = (kBytesA + kBytesB) * kPartsK;
 constexpr int kConsumerRows = kPingPong ? BM : BM / CONSUMERS, kBlocks = kConsumerRows / 64, kFragments = BN / 8;
 constexpr int kReaders = (kPingPong ? 1 : CONSUMERS) * 4;  // warps that read a stage
+
+#if HAS_GROUPS
+enum { kHalf = !SWAP && !kPingPong && CONSUMERS == 2 ? BM / 2 : 0 };  // rows of a tile that one consumer has
+// Whether tiles of few rows have twice as many columns: each consumer has all rows and half of the columns, the second
+// one those whose part of B lies where whole tiles have A's second half. Beside stores of the TMA, the code for that
+// takes registers which whole tiles need.
+#if EPILOGUE_tma
+enum { kWide = 0 };
+#else
+enum { kWide = kHalf == 128 && BN <= 128 && kPartsK == 1 };
+#endif
+using Tiles = Groups<BM, BN, SWAP != 0, kHalf, kWide>;
+
+__device__ __forceinline__ bool is_wide(const GroupedWork& work) { return kWide && work.end - work.row <= kHalf; }
+
+/// How many times 64 rows a tile has.
+__device__ __forceinline__ int blocks_of(const GroupedWork& work) {
+  return min((work.end - work.row + 63) / 64, BM / 64);
+}
+#else
+enum { kWide = 0 };
+using Tiles = Schedule<BM, BN, kSplit>;
+#endif
 #if EPILOGUE_tma
 constexpr int kStoreBytes = kStoreBuffers * 64 * 128;  // for each consumer, behind the ring
 #else
-constexpr int kStoreBytes = 0;
+constexpr int kStoreBytes = kWide ? 64 : 0;  // plans lie there
 #endif
 
 constexpr int kWarps = CONSUMERS * 4, kAdders = kWarps * 32;  // of all consumers
 constexpr int kTileFragments = BM * BN / 128, kPartBytes = kTileFragments * kFragmentBytes;
 // Named barriers. Each consumer has the first two for itself, but those that add up together share one.
 constexpr int kStoring = 1, kTurn = 4, kReady = 6;
-enum { kAtStart = kAdders + (HAS_BLOCK_SCALES ? 96 : 64) };  // threads at kReady: all but the producer's idle warps
+// Threads at kReady: all but the producer's idle warps.
+enum { kAtStart = kAdders + (HAS_BLOCK_SCALES ? 96 : 64) + (kWide ? 32 : 0) };
 
 static_assert(CONSUMERS >= 1 && CONSUMERS <= 3, "one to three warpgroups share the registers");
 static_assert(kConsumerRows % 64 == 0 && BN % 8 == 0 && BN <= 256, "shapes that wgmma has");
@@ -67,24 +91,6 @@ constexpr bool kTwoSlices = 3 * kBlocks * kFragments * 4 <= 192;
 constexpr bool kInTurn = kAddsBehind && !kTwoSlices && !kPingPong && CONSUMERS == 2 && kBlocks == 1;
 #endif
 
-#if HAS_GROUPS
-enum { kHalf = !SWAP && !kPingPong && CONSUMERS == 2 ? BM / 2 : 0 };  // rows of a tile that one consumer has
-// Whether each consumer has 64 of up to 128 rows. With more columns, or beside stores of the TMA, the code for that
-// takes registers which whole tiles need.
-#if EPILOGUE_tma
-enum { kSharesFew = 0 };
-#else
-enum { kSharesFew = kHalf == 128 && BN <= 128 };
-#endif
-using Tiles = GroupedSchedule<BM, BN, SWAP != 0, kHalf>;
-
-/// How many times 64 rows a tile has.
-__device__ __forceinline__ int blocks_of(const GroupedWork& work) {
-  return min((work.end - work.row + 63) / 64, BM / 64);
-}
-#else
-using Tiles = Schedule<BM, BN, kSplit>;
-#endif
 using Stages = Ring<STAGES, kStageBytes>;
 
 }  // namespace

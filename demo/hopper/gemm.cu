@@ -23,7 +23,8 @@
 //   scale_a_1x128, scale_b_128x128   both or none: e4m3 with scales of blocks (scales.cuh); PROMOTE is 1, and BK 128
 //   scale_a_tensor or scale_a_row, scale_b_tensor or scale_b_col   both or none: scales of all of k (finish.cuh)
 //   groups_contiguous, groups_masked   groups of rows (groups.cuh), without REDUCE and epilogue. Clusters share A
-//                alone, whose boxes have 64 rows if two consumers share a tile without SWAP
+//                alone, whose boxes have 64 rows if two consumers share a tile without SWAP. With BM 256, BN up to 128,
+//                slices of 128 bytes and EPILOGUE direct, tiles of few rows have twice as many columns
 //   epilogue_relu and its like   see finish.h
 //
 // and these are arguments:
@@ -37,9 +38,9 @@
 //
 // Dynamic shared memory: for each stage the slices of A and B and 16 bytes, and CONSUMERS*16384 bytes with EPILOGUE
 // tma, or twice as many with scales of blocks and BM*BN > CONSUMERS*96*128; of these, for each stage four bytes for
-// each row of A in a tile, and 80. With REDUCE workspace the ring has at least 4*BM*BN + 512*parts bytes, and the
-// workspace 4*BM*BN for each part of each tile. Rows of A and B must start at multiples of 16 bytes. If those of C do
-// not, EPILOGUE tma stores without the TMA, and C's tensor map may be any.
+// each row of A in a tile, and 80; where tiles of few rows are wider, 128 bytes. With REDUCE workspace the ring has at
+// least 4*BM*BN + 512*parts bytes, and the workspace 4*BM*BN for each part of each tile. Rows of A and B must start at
+// multiples of 16 bytes. If those of C do not, EPILOGUE tma stores without the TMA, and C's tensor map may be any.
 
 #if !defined(BM) || !defined(BN) || !defined(BK) || !defined(STAGES) || !defined(CONSUMERS) || !defined(SWAP) || \
     !defined(PROMOTE)
@@ -51,6 +52,7 @@
 namespace {
 
 #define LOADS(warp) ((warp) == 1 || (HAS_BLOCK_SCALES && (warp) == 2))  // the second one loads scales
+#define PLANS(warp) (kWide && (warp) == 3)                              // finds the tiles
 
 /// What a block loads of each slice: a part of the tile's rows and columns, for all blocks of the cluster that need it.
 struct Loads {
@@ -74,10 +76,59 @@ struct Loads {
 /// Asks the L2 cache for B's part of a slice of a tile that has few rows: nobody else reads that, and what the ring
 /// holds is not enough for all the time that memory takes.
 __device__ __forceinline__ void prefetch_slice(const TensorMap& b, const GroupedWork& work, int slice) {
-  if (!kSharesFew || work.end - work.row > 64 || slice < 0 || slice >= work.slices) return;
-#pragma unroll
-  for (int part = 0; part < kPartsK; ++part) prefetch(b, slice * BK + part * kWidth, work.col, work.group);
+  if (!kWide || work.end - work.row > 64 || slice < 0 || slice >= work.slices) return;
+  prefetch(b, slice * BK, work.col, work.group);
+  prefetch(b, slice * BK, work.col + BN, work.group);
 }
+#endif
+
+/// A block's tiles, if some of them are wide, on their way from the warp that finds them to those that load and
+/// multiply them: to find one takes as long as a slice.
+using Plans = Ring<4, 16>;
+
+#if HAS_GROUPS
+/// Tells them the next tile, or that there is none.
+__device__ __forceinline__ void write_plan(Plans& plans, const GroupedWork& work, bool more) {
+  wait(plans.empty(), plans.parity ^ 1);
+  write_two(plans.data(), {static_cast<unsigned>(work.row), static_cast<unsigned>(work.col)});
+  write_two(plans.data() + 8, {static_cast<unsigned>(work.group), more ? static_cast<unsigned>(work.end) : 0});
+  expect(plans.full(), 0);
+  plans.next();
+}
+
+/// Waits for the next tile. Whoever calls this arrives at `empty` afterwards.
+__device__ __forceinline__ void read_plan(const Plans& plans, GroupedWork& work) {
+  wait(plans.full(), plans.parity);
+  const uint2 place = read_two(plans.data()), of = read_two(plans.data() + 8);
+  work.row = static_cast<int>(place.x);
+  work.col = static_cast<int>(place.y);
+  work.group = static_cast<int>(of.x);
+  work.end = static_cast<int>(of.y);
+}
+
+/// Whether there is another tile: for the one thread of a warp that loads.
+__device__ __forceinline__ bool next_to_load(Plans& plans, GroupedWork& work) {
+  read_plan(plans, work);
+  expect(plans.empty(), 0);
+  plans.next();
+  return work.end > 0;
+}
+
+/// The same for a whole warp that multiplies.
+__device__ __forceinline__ bool next_to_multiply(Plans& plans, GroupedWork& work) {
+  read_plan(plans, work);
+  // The same in all lanes, and known to be.
+  work.row = __shfl_sync(~0U, work.row, 0);
+  work.col = __shfl_sync(~0U, work.col, 0);
+  work.group = __shfl_sync(~0U, work.group, 0);
+  work.end = __shfl_sync(~0U, work.end, 0);
+  arrive_in_all(plans.empty(), 1);
+  plans.next();
+  return work.end > 0;
+}
+#else
+__device__ __forceinline__ bool next_to_load(Plans&, Work&) { return false; }
+__device__ __forceinline__ bool next_to_multiply(Plans&, Work&) { return false; }
 #endif
 
 /// Fills one stage with the rows and the columns (a and b, or with SWAP B and A) of the tile, together with the other
@@ -89,7 +140,7 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
 #if HAS_GROUPS
   // Of tiles that may be small, boxes have 64 rows, and those that no row is the group's in are not loaded.
   const int rows = kHalf > 0 ? blocks_of(work) * 64 : BM;
-  expect(ring.full(), (rows * 128 + kBytesB) * kPartsK);
+  expect(ring.full(), (rows * 128 + (is_wide(work) ? 2 : 1) * kBytesB) * kPartsK);
 #else
   expect(ring.full(), kStageBytes);
 #endif
@@ -116,6 +167,7 @@ __device__ __forceinline__ void load_slice(const TensorMap& a, const TensorMap& 
 #endif
 #if HAS_GROUPS && !SWAP
     load(b, k, work.col, work.group, to_b + part * kBytesB, ring.full());
+    if (is_wide(work)) load(b, k, work.col + BN, work.group, ring.data() + kBytesA / 2, ring.full());
 #elif IS_SWIGLU  // half of the tile's columns are of the product's first half, the others of its second
     const int col = work.col / 2;
     if (loads.rows_of_b == BN) {
@@ -231,23 +283,36 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     prefetch(b);
   }
   if (cluster.blocks() > 1) arrive_in_cluster();
+  Plans plans{buffers, buffers + 64};
 #if HAS_GROUPS
-  const Tiles tiles(groups_list, groups, max_rows, n, (k + BK - 1) / BK, group, cluster, blockIdx.x, gridDim.x);
+  if (kWide && threadIdx.x == 0) plans.make_barriers(kReaders + (HAS_BLOCK_SCALES ? 2 : 1));
+  Tiles tiles(groups_list, groups, max_rows, n, (k + BK - 1) / BK, group, cluster, blockIdx.x, gridDim.x);
+  Tiles::Piece work = {};
+  if (!kWide || PLANS(warp)) work = tiles.first();
+  if (kWide) work.slices = tiles.slices;
 #else
   const Tiles tiles(SWAP ? n : m, SWAP ? m : kColumns * n, (k + BK - 1) / BK, group, parts, cluster, blockIdx.x,
                     gridDim.x);
-#endif
   Tiles::Piece work = tiles.at(0);
+#endif
   // The barriers are there before anybody waits at one.
   if (cluster.blocks() > 1)
     await_cluster();
   else if (warp == 0)
     pass(kReady, kAtStart);
-  else if (LOADS(warp) || warpgroup > 0)
+  else if (LOADS(warp) || PLANS(warp) || warpgroup > 0)
     meet(kReady, kAtStart);
 
   if (warpgroup == 0) {
     share_registers(true);
+#if HAS_GROUPS
+    if (PLANS(warp) && elected()) {
+      unsigned turn = 0;
+#pragma unroll 1
+      for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) write_plan(plans, work, true);
+      write_plan(plans, work, false);
+    }
+#endif
     if (LOADS(warp) && elected()) {  // another warp makes the barriers, while this one finds out what to load
       Stages ring = first;
 #if IS_SWIGLU
@@ -259,7 +324,14 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       int slice = kSplit ? work.part : tiles.first_slice(stagger), step = tiles.parts;
       unsigned turn = 0;
 #pragma unroll 1
-      for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
+      for (bool more = kWide ? next_to_load(plans, work) : tiles.has(0); more;
+           more = kWide ? next_to_load(plans, work) : tiles.next(turn, work)) {
+#if HAS_GROUPS && !SWAP
+        if (kWide && warp == 1) {
+#pragma unroll 1
+          for (int i = 0; i < 4; ++i) prefetch_slice(b, work, slice + i * step);
+        }
+#endif
         int left = work.slices;
 #pragma unroll 1
         do {
@@ -271,13 +343,20 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #else
           const float* const scales_of_b = scale_b;
 #endif
+#if HAS_GROUPS
+          if (warp == 2 && is_wide(work))
+            Scales{scale_a, scales_of_b, m, n, k}.load<kScaledBlocks + 1>(
+                work, slice, scales + ring.stage * kScaleBytes, ring.full());
+          else if (warp == 2)
+#else
           if (warp == 2)
+#endif
             Scales{scale_a, scales_of_b, m, n, k}.load(work, slice, scales + ring.stage * kScaleBytes, ring.full());
           else
 #endif
             load_slice(SWAP ? b : a, SWAP ? a : b, work, slice, loads, ring);
 #if HAS_GROUPS && !SWAP
-          if (warp == 1) prefetch_slice(b, work, slice + 8 * step);
+          if (warp == 1) prefetch_slice(b, work, slice + 4 * step);
 #endif
           ring.next();
           slice += step;
@@ -310,7 +389,8 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
     if (kInTurn && consumer == 1) pass(kTurn, 256);  // the other one begins
 #endif
 #pragma unroll 1
-    for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
+    for (bool more = kWide ? next_to_multiply(plans, work) : tiles.has(0); more;
+         more = kWide ? next_to_multiply(plans, work) : tiles.next(turn, work)) {
       if constexpr (kPingPong) {
         if (turn % 2 != consumer) {
           ring.skip(work.slices);
@@ -323,19 +403,24 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
 #if HAS_FINISH
       finish.scale_b = scales_of(work, scale_b, n, k);
 #endif
-      const bool few = kSharesFew && blocks_of(work) <= 2;
-      const int first_row = kPingPong ? 0 : consumer * (few ? 64 : kConsumerRows);
-      if (kHalf > 0 && work.row + first_row >= work.end) {  // the consumer has none of the group's rows
+      const bool wide = is_wide(work);
+      const int first_row = kPingPong || wide ? 0 : consumer * kConsumerRows;
+      Part part = {first_row};
+      if (wide && consumer == 1) {
+        part = {0, kBytesA / 2, ((work.col & 127) + BN) / 128 * 16U};
+        work.col += BN;
+      }
+      if (kHalf > 0 && !kWide && work.row + first_row >= work.end) {  // the consumer has none of the group's rows
         let_pass(work.slices, consumer, cluster.blocks(), ring);
         continue;
       }
-      if (few) {
+      if (wide && blocks_of(work) == 1) {
         Sums<kFragments> sums[1];
-        const int row = work.row + first_row + threadIdx.x / 32 % 4 * 16;
+        const int row = work.row + threadIdx.x / 32 % 4 * 16;
 #if HAS_FINISH
         const TileNumbers<1, kFragments> numbers_of_rows(finish, row, work.col);
 #endif
-        sum_up(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
+        sum_up(work, consumer, part, cluster.blocks(), scales, ring, sums);
 #if HAS_FINISH
         finish_sums(finish, numbers_of_rows, row, work.col, sums);
 #endif
@@ -350,7 +435,11 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
       const TileNumbers<kBlocks, kFragments> numbers_of_tile(finish, row_of_warp, work.col);
 #endif
 #endif
+#if HAS_GROUPS
+      sum_up(work, consumer, part, cluster.blocks(), scales, ring, sums);
+#else
       sum_up(work, consumer, first_row, cluster.blocks(), scales, ring, sums);
+#endif
 #if !REDUCE_workspace
 #if IS_SWIGLU
       finish_halves(finish, row_of_warp, work.col / 2, sums);

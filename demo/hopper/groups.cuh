@@ -59,6 +59,8 @@ struct GroupedSchedule {
     return has(turn);
   }
 
+  __device__ GroupedWork first() const { return at(0); }
+
   /// Called for one piece after the other.
   __device__ GroupedWork at(unsigned) const {
     unsigned down = 0, across = 0, whole = 0, length = kWhole, of_group = 0;
@@ -107,6 +109,173 @@ struct GroupedSchedule {
             end};
   }
 };
+
+/// The same where tiles with at most half of the rows have twice as many columns. They take as long as whole ones, or
+/// with a quarter of the rows two thirds of that.
+///
+/// Groups that have no more than a quarter of a tile's rows come first. Three of their tiles take as long as two whole
+/// ones, and memory is read while others multiply: so a few clusters have three each, and begin with the third piece
+/// of the rest, of which the other clusters have two more.
+template <int kTileRows, int kTileCols>
+struct WideSchedule : GroupedSchedule<kTileRows, kTileCols, false, kTileRows / 2> {
+  using Base = GroupedSchedule<kTileRows, kTileCols, false, kTileRows / 2>;
+  using Base::kWhole, Base::shape, Base::groups, Base::group, Base::before, Base::place, Base::cluster, Base::clusters;
+  enum { kFew = kTileRows / 4 };  // rows
+
+  unsigned across, across_wide;  // how many whole and wide tiles lie side by side, in clusters
+  unsigned few = 0;              // tiles of groups with few rows
+  unsigned at_a_time = 3;        // of which a cluster takes so many
+  unsigned without = 0;          // clusters that have none of them, or fewer than the others
+  unsigned early = 0;            // pieces of the rest that only these have
+  mutable bool among_few = true;
+
+  __device__ WideSchedule(const int* list_of_groups, int groups_of_rows, int rows_of_group, int columns,
+                          int slices_of_k, int rows_of_tiles, Cluster of_blocks, unsigned block, unsigned blocks)
+      : Base(list_of_groups, groups_of_rows, rows_of_group, columns, slices_of_k, rows_of_tiles, of_blocks, block,
+             blocks),
+        across(Cluster::over(this->others + shape.cols - 1, shape.cols)),
+        across_wide(Cluster::over((this->others + 1) / 2 + shape.cols - 1, shape.cols)) {}
+
+  /// The first piece of work. A whole warp calls this.
+  __device__ GroupedWork first() {
+#ifdef __CUDA_ARCH__
+    const int lane = threadIdx.x % 32, lanes = 32;
+#else
+    const int lane = 0, lanes = 1;
+#endif
+    unsigned length = 0;
+    for (int i = lane; i < groups; i += lanes) {
+      const unsigned rows = rows_of(i);
+      if (rows > kFew)
+        length += down_of(rows) * across * kWhole + across_wide * length_of(rows);
+      else if (rows > 0)
+        few += across_wide;
+    }
+#ifdef __CUDA_ARCH__
+    few = __reduce_add_sync(~0U, few);
+    length = __reduce_add_sync(~0U, length);
+#endif
+    without = clusters - (few + 2) / 3;
+    early = 2 * without;
+    // Many that are read at once take longer, and the other clusters may have less to do.
+    if (few > clusters || length < early * kWhole) {
+      at_a_time = 1;
+      without = early = clusters - (few - divide(few, clusters) * clusters);
+    }
+    place = cluster * at_a_time;
+    return at(0);
+  }
+
+  __device__ bool next(unsigned& turn, GroupedWork& work) const {
+    work = at(++turn);
+    return Base::has(turn);
+  }
+
+  /// Called for one piece after the other.
+  __device__ GroupedWork at(unsigned) const {
+    if (among_few) {
+      if (place < few) return among_few_rows();
+      among_few = false;
+      group = 0;
+      before = 0;
+      place = (cluster + without < clusters ? early + cluster : cluster + without - clusters) * kWhole;
+    }
+    unsigned down = 0, whole = 0, length = kWhole, of_group = 0;
+    for (; group < groups; before += of_group, ++group) {
+      const unsigned rows = rows_of(group);
+      of_group = 0;
+      if (rows <= kFew) continue;
+      length = length_of(rows);
+      down = down_of(rows);
+      whole = down * across * kWhole;
+      of_group = whole + across_wide * length;
+      if (length == 0) length = kWhole;
+      if (place + length <= before + of_group) break;
+    }
+    if (group >= groups) return {};
+    const unsigned from = place > before ? place - before : 0;
+    unsigned row = down, col = 0, begin = before, columns = kTileCols;
+    if (from + kWhole > whole) {
+      col = from > whole ? divide(from - whole + length - 1, length) : 0;
+      begin += whole + col * length;
+      columns *= 2;
+    } else {
+      const unsigned tile = (from + kWhole - 1) / kWhole;
+      const unsigned above = divide(tile, this->in_group * across) * this->in_group, within = tile - above * across;
+      const unsigned high = above + this->in_group < down ? this->in_group : down - above;
+      col = divide(within, high);
+      row = above + within - col * high;
+      begin += tile * kWhole;
+      length = kWhole;
+    }
+    const unsigned piece = begin / kWhole;
+    if (begin + length < (piece + 1) * kWhole)
+      place = begin + length;
+    else if (piece < early)
+      place = (piece + without < early ? piece + without : early + cluster) * kWhole;
+    else
+      place = (piece + clusters) * kWhole;
+    return work_at(row, col, columns);
+  }
+
+ private:
+  __device__ int first_row(int i) const {
+#if groups_masked
+    return i * this->max_rows;
+#else
+    return this->list[i];
+#endif
+  }
+  __device__ unsigned rows_of(int i) const {
+#if groups_masked
+    return this->list[i];
+#else
+    return this->list[i + 1] - this->list[i];
+#endif
+  }
+  /// How many whole tiles lie one below the other in a group of so many rows.
+  __device__ static unsigned down_of(unsigned rows) { return (rows + kTileRows / 2 - 1) / kTileRows; }
+  /// How long the wide tiles below them are; 0: there are none.
+  __device__ static unsigned length_of(unsigned rows) {
+    const unsigned above = down_of(rows) * kTileRows;
+    return rows <= above ? 0 : rows <= above + kFew ? kWhole / 3 * 2 : kWhole;
+  }
+  __device__ GroupedWork work_at(unsigned row, unsigned col, unsigned columns) const {
+    const int first = first_row(group);
+    return {{0, static_cast<int>(row * kTileRows) + first, static_cast<int>((col * shape.cols + this->rank) * columns),
+             0, static_cast<int>(this->slices)},
+            group,
+            first + static_cast<int>(rows_of(group))};
+  }
+  /// `place` and `before` are numbers of tiles here.
+  __device__ GroupedWork among_few_rows() const {
+    for (;; ++group) {
+      const unsigned rows = rows_of(group);
+      if (rows == 0 || rows > kFew) continue;
+      if (place < before + across_wide) break;
+      before += across_wide;
+    }
+    const unsigned col = place - before;
+    ++place;
+    if (at_a_time == 1)
+      place += clusters - 1;
+    else if (place % 3 == 0)
+      place += (clusters - 1) * 3;
+    return work_at(0, col, 2 * kTileCols);
+  }
+};
+
+/// One of the two.
+template <int kTileRows, int kTileCols, bool kSwap, int kHalf, bool kWide>
+struct Choice {
+  using Type = GroupedSchedule<kTileRows, kTileCols, kSwap, kHalf>;
+};
+template <int kTileRows, int kTileCols, bool kSwap, int kHalf>
+struct Choice<kTileRows, kTileCols, kSwap, kHalf, true> {
+  using Type = WideSchedule<kTileRows, kTileCols>;
+};
+template <int kTileRows, int kTileCols, bool kSwap, int kHalf, bool kWide>
+using Groups = typename Choice<kTileRows, kTileCols, kSwap, kHalf, kWide>::Type;
 
 /// The scales of a group's matrix of B.
 __device__ __forceinline__ const float* scales_of(const GroupedWork& work, const float* all, int n, int k) {

@@ -37,24 +37,26 @@ struct Scales {
   __device__ __forceinline__ static int first_row(const Work& work) { return SWAP ? work.col : work.row; }
   __device__ __forceinline__ static int first_col(const Work& work) { return SWAP ? work.row : work.col; }
 
-  /// Asks for those of a tile's slice.
+  /// Asks for those of a tile's slice, which are of so many blocks of B.
+  template <int kBlocks = kScaledBlocks>
   __device__ __forceinline__ void load(const Work& work, int slice, unsigned to, unsigned barrier) const {
     const int slices = (k + 127) / 128, ld = (slices + 3) / 4 * 4;
     // A cluster may have tiles beyond C.
     const int first = slice * m + min(first_row(work), m - 1), from = first / 4 * 4;
     const int count = min((slices * m + 3) / 4 * 4 - from, kScaledRows + 4);
     write_two(to + kFirsts * 4, {first % 4 * 4U, slice % 4 * 4U});
-    expect(barrier, (count + kScaledBlocks * 4) * 4);
+    expect(barrier, (count + kBlocks * 4) * 4);
     load_bytes(a + from, count * 4, to, barrier);
 #pragma unroll
-    for (int i = 0; i < kScaledBlocks; ++i) {
+    for (int i = 0; i < kBlocks; ++i) {
       const int block = min(first_col(work) / 128 + i, (n - 1) / 128);
       load_bytes(b + block * ld + slice / 4 * 4, 16, to + (kFirstOfB + i * 4) * 4, barrier);
     }
   }
 };
 
-/// What a lane multiplies the sums of a slice by: those of kBlocks times 64 rows from `row` on of the tile.
+/// What a lane multiplies the sums of a slice by: those of kBlocks times 64 rows from `row` on of the tile. `before`
+/// are the bytes of B's scales that come before those of the work's first column.
 template <int kBlocks, int kFragments>
 struct Factors {
 #if SWAP
@@ -64,10 +66,10 @@ struct Factors {
   int within;  // its block of B, the tile's first column
 #endif
 
-  __device__ __forceinline__ Factors(const Work& work, unsigned scales, int row) {
+  __device__ __forceinline__ Factors(const Work& work, unsigned scales, int row, unsigned before) {
     const uint2 first = read_two(scales + kFirsts * 4);  // bytes
     const int lane = threadIdx.x % 32, within = Scales::first_col(work) & 127;
-    const unsigned of_b = scales + kFirstOfB * 4 + first.y;
+    const unsigned of_b = scales + kFirstOfB * 4 + before + first.y;
     scales += first.x;
 #if SWAP
 #pragma unroll
@@ -113,7 +115,7 @@ enum { kScaleBytes = 0 };
 /// Of sums whose scales are those of all slices (finish.cuh).
 template <int kBlocks, int kFragments>
 struct Factors {
-  __device__ __forceinline__ Factors(const Work&, unsigned, int) {}
+  __device__ __forceinline__ Factors(const Work&, unsigned, int, unsigned) {}
   __device__ __forceinline__ float operator()(int, int, int) const { return 1; }
 };
 

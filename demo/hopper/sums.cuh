@@ -5,11 +5,32 @@
 
 namespace {
 
+#if HAS_GROUPS
+/// What a consumer multiplies of a stage: rows of the tile from `row` on, and the columns whose part of B begins at a
+/// byte of the stage.
+struct Part {
+  int row;
+  unsigned columns = kPartsK * kBytesA;
+  unsigned scales = 0;  // of B: how many bytes come before those of its columns
+
+  __device__ __forceinline__ Part operator+(int rows) const { return {row + rows, columns, scales}; }
+};
+
+__device__ __forceinline__ int row_of(const Part& part) { return part.row; }
+__device__ __forceinline__ unsigned columns_of(const Part& part) { return part.columns; }
+__device__ __forceinline__ unsigned scales_before(const Part& part) { return part.scales; }
+#else
+using Part = int;  // all columns, and rows from this one on
+
+__device__ __forceinline__ int row_of(Part part) { return part; }
+__device__ __forceinline__ unsigned columns_of(Part) { return kPartsK * kBytesA; }
+__device__ __forceinline__ unsigned scales_before(Part) { return 0; }
+#endif
+
 /// Starts the products of one stage for kCount times 64 rows.
 template <int kCount>
-__device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bool add,
-                                               Sums<kFragments> (&sums)[kCount]) {
-  const unsigned long long a = describe(stage + first_row * 128), b = describe(stage + kPartsK * kBytesA);
+__device__ __forceinline__ void multiply_slice(unsigned stage, Part of, bool add, Sums<kFragments> (&sums)[kCount]) {
+  const unsigned long long a = describe(stage + row_of(of) * 128), b = describe(stage + columns_of(of));
   begin_products();
 #pragma unroll
   for (int step = 0; step < kPartsK * 4; ++step) {
@@ -28,8 +49,8 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, int first_row, bo
 /// Sums up the slices of a piece of work, one by one, so that no sum of the tensor cores is longer than a slice. With
 /// several consumers of one tile, one multiplies while another adds. `blocks` is how many the cluster has.
 template <int kCount>
-__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, int first_row, unsigned blocks,
-                                                     Stages& ring, Sums<kFragments> (&sums)[kCount]) {
+__device__ __forceinline__ void multiply_and_promote(int slices, int consumer, Part part, unsigned blocks, Stages& ring,
+                                                     Sums<kFragments> (&sums)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
 #pragma unroll
@@ -40,7 +61,7 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
   for (int slice = 0; slice < slices; ++slice, ring.next()) {
     Sums<kFragments> of_slice[kCount];
     wait(ring.full(), ring.parity);
-    multiply_slice(ring.data(), first_row, false, of_slice);
+    multiply_slice(ring.data(), part, false, of_slice);
     await_products<0>();
     arrive_in_all(ring.empty(), blocks);
 #pragma unroll
@@ -58,9 +79,9 @@ __device__ __forceinline__ void multiply_and_promote(int slices, int consumer, i
 #if HAS_SCALES
 /// Starts the products of the next stage.
 template <int kCount>
-__device__ __forceinline__ void start_slice(int first_row, Stages& ring, Sums<kFragments> (&of_slice)[kCount]) {
+__device__ __forceinline__ void start_slice(Part part, Stages& ring, Sums<kFragments> (&of_slice)[kCount]) {
   wait(ring.full(), ring.parity);
-  multiply_slice(ring.data(), first_row, false, of_slice);
+  multiply_slice(ring.data(), part, false, of_slice);
   ring.next();
 }
 
@@ -80,10 +101,9 @@ __device__ __forceinline__ void add_rows(const Factors<kCount, kFragments>& fact
 
 /// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
 template <int kPending, int kCount>
-__device__ __forceinline__ void add_slice(const Work& work, int first_row, unsigned blocks, unsigned scales,
-                                          Stages& ring, Sums<kFragments> (&of_slice)[kCount],
-                                          Sums<kFragments> (&sums)[kCount]) {
-  const Factors<kCount, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row);
+__device__ __forceinline__ void add_slice(const Work& work, Part part, unsigned blocks, unsigned scales, Stages& ring,
+                                          Sums<kFragments> (&of_slice)[kCount], Sums<kFragments> (&sums)[kCount]) {
+  const Factors<kCount, kFragments> factors(work, scales + ring.stage * kScaleBytes, row_of(part), scales_before(part));
   await_products<kPending>();
   arrive_in_all(ring.empty(), blocks);
   ring.next();
@@ -92,7 +112,7 @@ __device__ __forceinline__ void add_slice(const Work& work, int first_row, unsig
 
 /// Multiplies a slice, 64 rows at a time, and adds it times its scales.
 template <int kCount>
-__device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, int first_row, unsigned blocks,
+__device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, Part part, unsigned blocks,
                                                        unsigned scales, Stages& ring,
                                                        Sums<kFragments> (&sums)[kCount]) {
   wait(ring.full(), ring.parity);
@@ -100,8 +120,9 @@ __device__ __forceinline__ void multiply_and_add_slice(const Work& work, int con
   for (int i = 0; i < kCount; ++i) {
     Sums<kFragments> of_slice[1];
     if constexpr (kInTurn) meet(kTurn + consumer, 256);
-    multiply_slice(ring.data(), first_row + i * 64, false, of_slice);
-    const Factors<1, kFragments> factors(work, scales + ring.stage * kScaleBytes, first_row + i * 64);
+    multiply_slice(ring.data(), part + i * 64, false, of_slice);
+    const Factors<1, kFragments> factors(work, scales + ring.stage * kScaleBytes, row_of(part + i * 64),
+                                         scales_before(part));
     if constexpr (kInTurn) {
       await_products<1>();  // the rest goes on while the other consumer begins
       pass(kTurn + 1 - consumer, 256);
@@ -115,7 +136,7 @@ __device__ __forceinline__ void multiply_and_add_slice(const Work& work, int con
 
 /// Sums up the slices of a piece of work, each multiplied by its scales.
 template <int kCount>
-__device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, int first_row, unsigned blocks,
+__device__ __forceinline__ void multiply_with_scales(const Work& work, int consumer, Part part, unsigned blocks,
                                                      unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
@@ -129,18 +150,18 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
     Stages behind = ring;  // at the slice that is added next
 #pragma unroll 1
     for (; left > 1; left -= 2) {
-      start_slice(first_row, ring, even);
-      start_slice(first_row, ring, odd);
-      add_slice<1>(work, first_row, blocks, scales, behind, even, sums);
-      add_slice<0>(work, first_row, blocks, scales, behind, odd, sums);
+      start_slice(part, ring, even);
+      start_slice(part, ring, odd);
+      add_slice<1>(work, part, blocks, scales, behind, even, sums);
+      add_slice<0>(work, part, blocks, scales, behind, odd, sums);
     }
     if (left == 1) {
-      start_slice(first_row, ring, even);
-      add_slice<0>(work, first_row, blocks, scales, behind, even, sums);
+      start_slice(part, ring, even);
+      add_slice<0>(work, part, blocks, scales, behind, even, sums);
     }
   } else {
 #pragma unroll 1
-    for (; left > 0; --left) multiply_and_add_slice(work, consumer, first_row, blocks, scales, ring, sums);
+    for (; left > 0; --left) multiply_and_add_slice(work, consumer, part, blocks, scales, ring, sums);
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }
@@ -166,12 +187,12 @@ __device__ __forceinline__ void let_pass(int slices, int consumer, unsigned bloc
 
 /// Sums up the slices of a piece of work.
 template <int kCount>
-__device__ __forceinline__ void multiply(int slices, int consumer, int first_row, unsigned blocks, Stages& ring,
+__device__ __forceinline__ void multiply(int slices, int consumer, Part part, unsigned blocks, Stages& ring,
                                          Sums<kFragments> (&sums)[kCount]) {
   unsigned before = 0;
   for (int slice = 0; slice < slices; ++slice, ring.next()) {
     wait(ring.full(), ring.parity);
-    multiply_slice(ring.data(), first_row, slice > 0, sums);
+    multiply_slice(ring.data(), part, slice > 0, sums);
     await_products<1>();
     if (slice > 0) arrive_in_all(before, blocks);
     before = ring.empty();
@@ -185,16 +206,16 @@ __device__ __forceinline__ void multiply(int slices, int consumer, int first_row
 
 /// The same in the way that the sums need. `scales` are those of blocks, behind the ring.
 template <int kCount>
-__device__ __forceinline__ void sum_up(const Work& work, int consumer, int first_row, unsigned blocks,
+__device__ __forceinline__ void sum_up(const Work& work, int consumer, Part part, unsigned blocks,
                                        [[maybe_unused]] unsigned scales, Stages& ring,
                                        Sums<kFragments> (&sums)[kCount]) {
 #if HAS_SCALES
-  if constexpr (kAddsBehind) return multiply_with_scales(work, consumer, first_row, blocks, scales, ring, sums);
+  if constexpr (kAddsBehind) return multiply_with_scales(work, consumer, part, blocks, scales, ring, sums);
 #endif
   if constexpr (PROMOTE)
-    multiply_and_promote(work.slices, consumer, first_row, blocks, ring, sums);
+    multiply_and_promote(work.slices, consumer, part, blocks, ring, sums);
   else
-    multiply(work.slices, consumer, first_row, blocks, ring, sums);
+    multiply(work.slices, consumer, part, blocks, ring, sums);
 }
 
 }  // namespace

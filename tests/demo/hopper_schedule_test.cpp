@@ -158,6 +158,52 @@ TEST(HopperSchedule, BlocksGetAsMuchOfSkewedGroupsAsTheEvenShare) {
   }
 }
 
+/// The same of wide tiles, each of which counts as two that lie side by side.
+Taken taken_wide(const std::vector<int>& rows, int columns, unsigned blocks, unsigned cols_of_cluster) {
+  std::vector<int> offsets = {0};
+  for (const int count : rows) offsets.push_back(offsets.back() + count);
+  Taken all;
+  for (unsigned block = 0; block < blocks; ++block) {
+    WideSchedule<256, 128> tiles(offsets.data(), static_cast<int>(rows.size()), 0, columns, 5, 8, {1, cols_of_cluster},
+                                 block, blocks);
+    unsigned turn = 0;
+    GroupedWork work = tiles.first();
+    for (bool more = tiles.has(0); more; more = tiles.next(turn, work)) {
+      ++all.times[{work.group, work.row, work.col}];
+      const int left = work.end - work.row;
+      if (left <= 128) ++all.times[{work.group, work.row, work.col + 128}];
+      all.lengths[block] += left <= 64 ? 4 : 6;
+    }
+  }
+  return all;
+}
+
+TEST(HopperSchedule, WideTilesOfGroupsAreTakenOnce) {
+  for (const std::vector<int>& rows : {std::vector{0, 300, 64, 0, 65, 129, 1, 512, 0},
+                                       {1, 1, 1, 700},
+                                       {0},
+                                       {4096},
+                                       {40, 40, 40, 40, 40, 40, 40, 40, 1000},
+                                       {32, 64, 2048, 32, 1024, 128, 512, 256}})
+    for (const unsigned blocks : {2u, 6u, 132u})
+      for (const unsigned cols_of_cluster : {1u, 2u}) {
+        std::size_t expected = 0;
+        for (const int count : rows) expected += static_cast<std::size_t>((count + 255) / 256) * 8;
+        const Taken all = taken_wide(rows, 1024, blocks, cols_of_cluster);
+        EXPECT_EQ(all.times.size(), expected);
+        for (const auto& [tile, times] : all.times) EXPECT_EQ(times, 1);
+      }
+}
+
+TEST(HopperSchedule, BlocksGetTheEvenShareOfWideTiles) {
+  for (const unsigned cols_of_cluster : {1u, 2u})
+    for (const std::vector<int>& rows :
+         {std::vector{2048, 1024, 512, 256, 128, 64, 32, 32}, {32, 64, 2048, 32, 1024, 128, 512, 256}}) {
+      const Taken all = taken_wide(rows, 4096, 132, cols_of_cluster);
+      for (const auto& [block, length] : all.lengths) EXPECT_LE(length, 4 * 6) << block;
+    }
+}
+
 TEST(HopperSchedule, DivisionIsExact) {
   for (steps_of_error = -2; steps_of_error <= 2; ++steps_of_error)
     for (unsigned y : {1u, 2u, 3u, 7u, 131u, 132u, 1000u, 65536u, (1u << 20) - 1})
