@@ -20,8 +20,8 @@ std::size_t width_of(std::string_view text);
 /// The text, or as much of its beginning as fits into these columns, with `...` behind it where there is room for that.
 std::string cut_to(std::string_view text, std::size_t columns);
 /// The text in lines of at most so many columns (0: as many as it takes), broken at spaces; all but the first begin
-/// with `indent` spaces. A word that is longer than a line stays whole, but for the settings of a spec (`BM=128/BN=64`),
-/// and so does what stands in single quotes.
+/// with `indent` spaces. A word that is longer than a line stays whole, but for the settings of a spec
+/// (`BM=128/BN=64`), and so does what stands in single quotes.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std::size_t indent);
 /// A number with four significant digits: `0.9844`, `17.40`, `17450`, `1.745e+12`; `-` if it is not finite.
 std::string four_digits(double value);

@@ -176,7 +176,8 @@ class FinalsStage {
     finals_->held->room = room;
     finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
     // A result that is timed again is not to be known the next time.
-    if ((count > 1 || !rules_.alone) && finals_->has_winner()) parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
+    if ((count > 1 || !rules_.alone) && finals_->has_winner())
+      parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has

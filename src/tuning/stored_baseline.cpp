@@ -10,6 +10,7 @@
 #include "exec/request/spec_launches.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"
+#include "platform/files/file.h"
 #include "tuning/contenders.h"
 
 namespace tune::tuning {
@@ -136,7 +137,7 @@ std::vector<wire::Contender> stored_baselines(const exec::RequestFactory& reques
   for (const Baseline& baseline : requests.plan().baselines)
     if (const auto best = built_best(baseline.file))
       add(*best, baseline.file, baseline.label, "its parameters were timed in the present source: ");
-  if (named && (named->extension() == ".yaml" || named->extension() == ".yml"))
+  if (named && platform::is_yaml(*named))
     add(config::read_best(*named), *named, label_of_named(requests.plan(), *named),
         "only what was recorded of it is compared, because what was built for it cannot be timed again: ");
   return contenders;

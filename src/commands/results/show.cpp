@@ -62,8 +62,7 @@ Meant recording_of(const ShowOptions& options) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(path, ignored);
   };
-  const std::string ending = options.run.extension();
-  const bool is_result = ending == ".yaml" || ending == ".yml";
+  const bool is_result = platform::is_yaml(options.run);
   const std::filesystem::path prefix = is_result ? options.run.parent_path() / options.run.stem() : options.run;
   const std::filesystem::path journal = prefix.string() + ".jsonl";
   const std::filesystem::path file = is_result ? journal : recording::run_file(prefix);

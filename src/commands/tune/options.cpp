@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "commands/common_options.h"
+#include "platform/files/file.h"
 
 namespace tune::commands {
 namespace {
@@ -151,7 +152,7 @@ void split_output(TuneOptions& options) {
   results::OutputRules& outputs = options.outputs;
   if (!outputs.prefix) return;
   const std::string ending = outputs.prefix->extension();
-  options.output_is_best = ending == ".yaml" || ending == ".yml";
+  options.output_is_best = platform::is_yaml(*outputs.prefix);
   if (options.output_is_best) outputs.best_ending = ending;
   if (options.output_is_best || ending == ".csv" || ending == ".jsonl") outputs.prefix->replace_extension();
 }

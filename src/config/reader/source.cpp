@@ -34,7 +34,7 @@ bool is_program(const std::filesystem::path& path) {
   std::array<char, 4> bytes = {};
   if (std::filesystem::is_regular_file(path, ignored)) std::ifstream(path).read(bytes.data(), bytes.size());
   const std::string_view begin(bytes.data(), bytes.size());
-  return begin == "\177ELF" || (begin.starts_with("#!") && !is_one_of(path.extension().string(), {".yaml", ".yml"}));
+  return begin == "\177ELF" || (begin.starts_with("#!") && !platform::is_yaml(path));
 }
 
 /// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a program.

@@ -47,8 +47,8 @@ Change change_of(const ComparedSpec& row, double threshold) {
 bool is_same_measurement(const Estimate& before, const Estimate& now) {
   const auto equal = [](double a, double b) { return std::fabs(a - b) <= 5e-6 * std::fabs(a); };
   return before.interval && now.interval && before.interval->low < before.interval->high &&
-         equal(before.seconds, now.seconds) &&
-         equal(before.interval->low, now.interval->low) && equal(before.interval->high, now.interval->high);
+         equal(before.seconds, now.seconds) && equal(before.interval->low, now.interval->low) &&
+         equal(before.interval->high, now.interval->high);
 }
 
 /// That of a record with itself.

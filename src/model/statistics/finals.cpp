@@ -249,6 +249,12 @@ std::optional<double> Judge::loss(const Finalist& spec, std::span<const Finalist
   return largest;
 }
 
+Judge judge_of_two(std::span<const Finalist* const> specs) {
+  Judge judge(2);
+  judge.see(specs);
+  return judge;
+}
+
 Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy) {
   const auto place = [](const Finalist* spec) {
     return std::pair(!spec->entrant.is_default(), spec->entrant.spec.mesh_idx);

@@ -134,6 +134,9 @@ class Judge {
   std::optional<bool> never_changed_;  ///< what see() has found; unset: it was not called
 };
 
+/// Judges two contenders alone, and knows whether the costs of any of these specs ever changed.
+Judge judge_of_two(std::span<const Finalist* const> specs);
+
 /// Who wins finals, and by what share of its time another may be faster; nullopt if there are too few rounds to say.
 struct Choice {
   const Finalist* winner = nullptr;

@@ -116,6 +116,8 @@ std::string kind_of_file(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? kind_of(status.st_mode) : "";
 }
 
+bool is_yaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
+
 fs::path nearest_file(const fs::path& path, std::span<const std::string_view> suffixes) {
   std::vector<fs::path> files;
   std::error_code error;

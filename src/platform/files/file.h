@@ -19,6 +19,9 @@ inline constexpr std::chrono::milliseconds kPatience{5'000};
 /// `a folder`, `a pipe`, `a device` or `a socket`; empty for a regular file, and where there is none. Follows links.
 std::string kind_of_file(const std::filesystem::path& path);
 
+/// Whether the name ends in .yaml or .yml.
+bool is_yaml(const std::filesystem::path& path);
+
 /// The file of the same folder and of one of these suffixes whose name, suffix aside, is most similar; empty: none is.
 std::filesystem::path nearest_file(const std::filesystem::path& path, std::span<const std::string_view> suffixes);
 

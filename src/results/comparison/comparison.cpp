@@ -12,6 +12,7 @@
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
+#include "platform/files/file.h"
 #include "report/summary.h"
 #include "results/comparison/shape_comparison.h"
 #include "wire/messages.h"
@@ -198,14 +199,12 @@ RunComparison judged(RunComparison comparison) {
   return comparison;
 }
 
-/// Compares two by their rounds, and knows whether any spec of these finals ever had another cost.
-Judge judge_of_two(const Finals& finals) {
+/// Compares two of these finals by their rounds.
+Judge judge_of(const Finals& finals) {
   std::vector<const Finalist*> specs;
   for (const Finalist& finalist : finals.finalists)
     if (finalist.entrant.is_spec()) specs.push_back(&finalist);
-  Judge judge(2);
-  judge.see(specs);
-  return judge;
+  return judge_of_two(specs);
 }
 
 /// The best of a run beside an earlier one that it has timed again; nullopt if one of them did not come through.
@@ -222,7 +221,7 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   ComparedSpec row = recorded;
   row.before = Estimate{median_seconds(*then)};
   row.ratio = median(ratios);
-  row.interval = judge_of_two(finals).compared_ratio(*best, *then);
+  row.interval = judge_of(finals).compared_ratio(*best, *then);
   row.paired = true;
   return row;
 }
@@ -287,8 +286,8 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
 }
 
 std::optional<double> recorded_cost(const std::filesystem::path& best, const Objective& objective) {
-  const bool is_yaml = best.extension() == ".yaml" || best.extension() == ".yml";
-  const auto figures = is_yaml ? config::read_best(best).result.figures : std::map<std::string, double>();
+  const auto figures =
+      platform::is_yaml(best) ? config::read_best(best).result.figures : std::map<std::string, double>();
   const bool is_efficiency = objective.name() == "gflops_per_watt";
   for (const std::string& title :
        {is_efficiency ? report::efficiency_column(1).name : objective.name(), objective.name() + " (reported)"})
@@ -316,7 +315,7 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
     then.rounds[number].cost = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
-  row.interval = (outcome.finals.held ? judge_of_two(*outcome.finals.held) : Judge(2)).compared_ratio(now, then);
+  row.interval = (outcome.finals.held ? judge_of(*outcome.finals.held) : Judge(2)).compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);

@@ -9,6 +9,7 @@
 #include "model/problem_size.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
+#include "platform/files/file.h"
 #include "recording/recording.h"
 
 namespace tune::results {
@@ -132,7 +133,7 @@ RecordedTimes times_of_best(const std::filesystem::path& path) {
 }  // namespace
 
 RecordedTimes read_recorded_times(const std::filesystem::path& path) {
-  if (path.extension() == ".yaml" || path.extension() == ".yml") return times_of_best(path);
+  if (platform::is_yaml(path)) return times_of_best(path);
   RecordedTimes run{path.string(), {}, {}};
   for (const recording::Recording& recording : recording::read_recordings(path)) {
     if (run.problems.empty()) run.notes = recording.damaged.texts(recording.file);
