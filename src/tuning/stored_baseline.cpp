@@ -82,9 +82,12 @@ wire::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   if (best.result.arch != device.arch) throw NotStored("it was built for " + best.result.arch);
   if (best.problem != problem_of(plan)) throw NotStored("it is of the problem " + best.problem);
   require_artifact(best.result, store);
-  const config::Loaded then = load_then(file, device);
+  config::Loaded then = load_then(file, device);
   if (then.plan.backend != plan.backend)
     throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
+  // Its own source may be gone, and nothing is built.
+  if (then.plan.candidates.empty()) then.plan.file = plan.file;
+  then.plan.build = plan.build;
   wire::MeasureRequest request = exec::RequestFactory(then.plan, requests.hello(), requests.seed()).measure(best.spec);
   request.measure = plan.measure;
   wire::Contender contender{{spec_in(plan.space, best.spec), Entrant::Kind::baseline, label}};

@@ -58,6 +58,15 @@ TEST_F(Baseline, TheOldWinnerIsTimedAsItWasBuiltThen) {
       has(tune({"--output", "same", "--baseline", "new.yaml", "--threshold", "50%"}, 0, "20s").out, "PASS: new"));
 }
 
+TEST_F(Baseline, TheOldResultMayLieInAnotherFolderThanItsSource) {
+  sandbox_.write_gemm();
+  tune({"--output", "old"}, 0);
+  sandbox_.write("far/away/old.yaml", sandbox_.read("old.yaml"));
+  sandbox_.write_gemm("", kSlowKernel);
+  const Result result = tune({"--output", "new", "--baseline", "far/away/old.yaml"}, 3, "20s");
+  EXPECT_TRUE(result.out.starts_with("FAIL: new/old = ")) << result.out;
+}
+
 TEST_F(Baseline, OneProgramThatTellsItsTimeIsRunUntilTheAnswerIsKnown) {
   const auto program = [&](const std::string& time) {
     fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho '{\"time\": " + time + "}'\n"), fs::perms::owner_all);
