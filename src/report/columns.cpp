@@ -177,8 +177,7 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
             ranked.on_front};
     if (ranked.same_as != nullptr) row.same_as = &ranked.same_as->spec;
     row.failed_in_finals = ranked.failed_in_finals != nullptr;
-    // Of what was stopped early, all figures are of the least time that it takes.
-    if (Timing& timing = row.measurement.timing; timing.stopped_early) timing.chosen = least_seconds(timing);
+    row.measurement.timing = timing_of_figures(row.measurement.timing);
     if (ranked.finals_result) {
       row.finals_result = &*ranked.finals_result;
       row.measurement.timing = timing_of(*ranked.finals_result);

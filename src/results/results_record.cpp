@@ -50,7 +50,10 @@ std::vector<wire::ResultsRecord::Tried> tried_of(const TuningOutcome& outcome, c
   std::vector<wire::ResultsRecord::Tried> all;
   for (const Trial& trial : outcome.trials) {
     all.push_back({id_of(trial.spec), trial.spec.mesh_idx});
-    if (trial.measurement()) all.back().metrics = computed(plan, objective, trial.spec, *trial.measurement());
+    if (!trial.measurement()) continue;
+    Measurement measurement = *trial.measurement();
+    measurement.timing = timing_of_figures(measurement.timing);
+    all.back().metrics = computed(plan, objective, trial.spec, measurement);
   }
   return all;
 }

@@ -39,6 +39,8 @@ std::optional<double> relative_width(const Estimate& time);
 
 /// How long a spec takes at least, as far as its launches tell: the low end of the interval, or the only time.
 double least_seconds(const Timing& timing);
+/// By which the figures of a row follow: of what was stopped early, by the least time that it takes.
+Timing timing_of_figures(Timing timing);
 
 /// Spearman's rank correlation, from -1 to 1; 0 where one of the lists is constant. Precondition: as many of both.
 double rank_correlation(std::span<const double> a, std::span<const double> b);
