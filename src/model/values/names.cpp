@@ -28,9 +28,12 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-/// At most a third of the letters may be wrong, or one of two.
+/// At most a third of the letters may be wrong, or one of two; or half of them are left out, as in `params` for
+/// `parameters`.
 bool is_near(std::size_t distance, std::string_view a, std::string_view b) {
-  return distance * 3 <= std::max(a.size(), b.size()) + 1;
+  const std::size_t most = std::max(a.size(), b.size()), fewest = std::min(a.size(), b.size());
+  const bool only_leaves_out = fewest >= 4 && distance == most - fewest && lower(a[0]) == lower(b[0]);
+  return distance * 3 <= most + 1 || (only_leaves_out && distance * 2 <= most);
 }
 
 }  // namespace

@@ -194,6 +194,9 @@ TEST_F(FirstUse, AMisspelledKeyIsNotMissing) {
   sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparms: {T: [1, 2]}\n");
   EXPECT_EQ(tune({"bench.yaml"}).err,
             "tune: error: bench.yaml:3: unknown key 'parms' in the tuning file, did you mean 'params'?\n");
+  sandbox_.write("bench.yaml", "name: bench\nrun: echo {args}\nparameters: {T: [1, 2]}\n");
+  EXPECT_EQ(tune({"bench.yaml"}).err,
+            "tune: error: bench.yaml:3: unknown key 'parameters' in the tuning file, did you mean 'params'?\n");
 }
 
 TEST_F(FirstUse, TheNamesOfAMisspelledKeyAreKnown) {
