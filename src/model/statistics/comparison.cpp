@@ -42,13 +42,20 @@ Change change_of(const ComparedSpec& row, double threshold) {
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
 }
 
-/// Whether both have one measurement, as a journal and its best.yaml do, which has six digits: where there is noise, a
-/// median and both ends of its interval are hardly ever the same in two runs.
+/// Whether it has more than four significant digits, which a clock of whole ms does not give.
+bool is_precise(double value) {
+  const double four_digits = value * std::pow(10, 3 - std::floor(std::log10(value)));
+  return std::fabs(four_digits - std::round(four_digits)) > 1e-6 * four_digits;
+}
+
+/// Whether both have one measurement, as a journal and its best.yaml do, which has six digits: where a time and an end
+/// of its interval have as many, they are hardly ever the same in two runs.
 bool is_same_measurement(const Estimate& before, const Estimate& now) {
+  if (!before.interval || !now.interval) return false;
+  const double then[] = {before.seconds, before.interval->low, before.interval->high};
+  const double again[] = {now.seconds, now.interval->low, now.interval->high};
   const auto equal = [](double a, double b) { return std::fabs(a - b) <= 5e-6 * std::fabs(a); };
-  return before.interval && now.interval && before.interval->low < before.interval->high &&
-         equal(before.seconds, now.seconds) && equal(before.interval->low, now.interval->low) &&
-         equal(before.interval->high, now.interval->high);
+  return std::ranges::equal(then, again, equal) && std::ranges::count_if(then, is_precise) >= 2;
 }
 
 /// That of a record with itself.

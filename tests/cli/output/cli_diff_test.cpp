@@ -100,15 +100,18 @@ TEST_F(Diff, AChangeWithinNoiseIsNone) {
 }
 
 TEST_F(Diff, ARunIsNotSlowerThanItself) {
-  const std::string noisy = journal({{1, 1.00, 0.10}, {2, 2.00, 0.01}});
+  const std::string noisy = journal({{1, 1.00123, 0.10003}, {2, 2.00, 0.01}});
   const Result result = diff(noisy, noisy, 0, {"--json", "diff.json"});
-  EXPECT_TRUE(has(result.out, "  1.000     1.000  1.000  1.000..1.000  within noise\n"));
+  EXPECT_TRUE(has(result.out, "  1.001     1.001  1.000  1.000..1.000  within noise\n"));
   EXPECT_TRUE(has(result.out, "\nPASS: both are the same run\n"));
   EXPECT_TRUE(has(sandbox_.read("diff.json"), "\"undecided\": false"));
   EXPECT_TRUE(has(diff_files("old.jsonl", "old.jsonl", 0).out, "\nPASS: both are the same run\n"));
   const Result more = diff(noisy, noisy + line_of({3, 3.0}), 0);
-  EXPECT_TRUE(has(more.out, "best: T=1     1.000     1.000  1.000  1.000..1.000  within noise\n"))
+  EXPECT_TRUE(has(more.out, "best: T=1     1.001     1.001  1.000  1.000..1.000  within noise\n"))
       << "as a best.yaml and its journal, which are no copies of each other: " << more.out;
+  const std::string coarse = journal({{1, 1.00, 0.10}, {2, 2.00, 0.01}});
+  EXPECT_TRUE(has(diff(coarse, coarse + line_of({3, 3.0}), 5).out, "  slower or not is open\n"))
+      << "a clock of few digits says the same in other runs";
 }
 
 TEST_F(Diff, WhetherItIsSlowerIsOpenIfTheThresholdLiesInTheInterval) {
