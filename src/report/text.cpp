@@ -61,15 +61,23 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   return std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
 }
 
-/// How much of a line that is too long fits if it ends between two settings of a spec, behind the first `indent`
-/// characters; 0: none.
-std::size_t end_of_settings(std::string_view line, std::size_t columns, std::size_t indent) {
-  if (width_of(line) <= columns) return 0;
-  for (std::size_t slash = line.rfind('/'); slash != line.npos && slash > indent; slash = line.rfind('/', slash - 1)) {
-    const std::string_view next = line.substr(slash + 1, line.find_first_of("/ ", slash + 1) - slash - 1);
-    if (next.find('=') != next.npos && width_of(line.substr(0, slash + 1)) <= columns) return slash + 1;
+/// Whether a word is settings of a spec, and no path: each part has a name and a value.
+bool is_settings(std::string_view word) {
+  for (std::size_t slash = 0; !word.empty(); word.remove_prefix(std::min(slash + 1, word.size()))) {
+    slash = std::min(word.find('/'), word.size());
+    if (word.substr(0, slash).find('=') == word.npos) return false;
   }
-  return 0;
+  return true;
+}
+
+/// How much of a line that is too long fits if it ends between two settings of its last word; 0: none.
+std::size_t end_of_settings(std::string_view line, std::size_t columns) {
+  const std::size_t word = line.find_last_of(' ') + 1;
+  if (width_of(line) <= columns || !is_settings(line.substr(word))) return 0;
+  std::size_t slash = line.rfind('/');
+  while (slash != line.npos && slash > word && width_of(line.substr(0, slash + 1)) > columns)
+    slash = line.rfind('/', slash - 1);
+  return slash == line.npos || slash < word ? 0 : slash + 1;
 }
 
 constexpr const char* kReset = "\x1b[0m";
@@ -141,7 +149,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns, std
     } else {
       line += text.substr(0, end);
     }
-    while (const std::size_t fits = end_of_settings(line, columns, lines.empty() ? 0 : indent)) {
+    while (const std::size_t fits = end_of_settings(line, columns)) {
       lines.push_back(line.substr(0, fits));
       line = std::string(indent, ' ') + line.substr(fits);
     }
