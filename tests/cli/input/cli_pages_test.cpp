@@ -1,6 +1,7 @@
 // The manual's blocks of commands, run by a shell as somebody would who copies them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -26,7 +27,9 @@ const std::vector<Block> kRun = {
      "tune --yaml configs/gemm_simt",
      {{"rtx4090 ", "rtx4090 --max-evals 1 "}, {"tune --probe", "#"}}},
     {"docs/coming-from.md", "tune gemm.yaml --partition"},
-    {"docs/comparing.md", "tune --yaml gemm.yaml"},
+    {"docs/comparing.md",
+     "tune --yaml gemm.yaml",
+     {{"--baseline best/gemm.yaml", "--baseline best/gemm.yaml --threshold 90% --exit-undecided 0"}}},
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
     {"docs/programs.md", "tune --tune --param LEVEL"},
