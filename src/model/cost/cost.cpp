@@ -79,7 +79,7 @@ double shared_seconds(const Hardware& hardware, const Product& product, const Ke
   return slices * kernel.tile_k * product.input_bytes * (reads + writes) / (hardware.shared * hardware.clock_hz);
 }
 
-/// How many of so many slices units that ask alike need, whose blocks have any tiles.
+/// How many different ones of so many slices are among those that blocks with random tiles ask for.
 double different(double slices, double blocks) {
   return std::min(blocks, slices * (1 - std::pow(1 - 1 / slices, blocks)));
 }
