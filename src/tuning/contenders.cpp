@@ -210,17 +210,22 @@ void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests,
     notes.add(fmt::format("the finals have {} of {} contenders: the device has memory for no more", most, all));
 }
 
-void leave_out_slow(Contenders& contenders, std::span<const Trial> trials) {
+void mark_slow(Contenders& contenders, std::span<const Trial> trials) {
   const auto measured = [&](const wire::Contender& contender) -> const Measurement& {
     return *find_trial(trials, contender.entrant.spec.mesh_idx)->measurement();
   };
   const double most = 2 * measured(contenders.specs.front()).timing.median;
-  std::erase_if(contenders.specs, [&](const wire::Contender& contender) {
+  for (wire::Contender& contender : contenders.specs) {
     double least = measured(contender).timing.median;
     for (const double other : {measured(contender).timing.ci_low, measured(contender).clean_seconds})
       if (other > 0) least = std::min(least, other);
-    return !contender.entrant.is_default() && least > most;
-  });
+    contender.was_slow = least > most;
+  }
+}
+
+void leave_out_slow(Contenders& contenders) {
+  std::erase_if(contenders.specs,
+                [](const wire::Contender& each) { return each.was_slow && !each.entrant.is_default(); });
 }
 
 double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules) {

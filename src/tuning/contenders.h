@@ -60,9 +60,10 @@ const Trial* overlooked_spec(std::span<const Trial> trials, const Finals& finals
 /// there is a spec.
 void cut_to_memory(Contenders& contenders, const exec::RequestFactory& requests, bool one_process,
                    results::Notices& notes);
-/// Leaves out specs that took more than twice as long as the best in the sweep, and not because of other programs; but
-/// not today's configuration. Precondition: specs are ranked by time, and there is one.
-void leave_out_slow(Contenders& contenders, std::span<const Trial> trials);
+/// Finds out which specs were slow in the sweep. Precondition: specs are ranked by time, and there is one.
+void mark_slow(Contenders& contenders, std::span<const Trial> trials);
+/// Leaves these out, but not today's configuration.
+void leave_out_slow(Contenders& contenders);
 /// How long a round of them all takes, by these rules and by the sweep. Precondition: there is a spec.
 double round_seconds(const Contenders& contenders, std::span<const Trial> trials, const exec::FinalsRules& rules);
 /// Keeps as many as can be timed in the rounds that a verdict needs, by these rules, in the seconds left. Of the best

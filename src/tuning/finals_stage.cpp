@@ -100,6 +100,7 @@ class FinalsStage {
       finals_->why_none = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
       return;
     }
+    if (parts_.objective.by_time()) mark_slow(contenders, tuner.trials());
     meant_ = contenders.count();
     const std::string id = finals_id(contenders.all());
     if (restore(id, contenders.all())) return;
@@ -109,7 +110,7 @@ class FinalsStage {
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
     if (rules.end_is_asked_for && rules.by_time && Judge::kFewest * round > seconds_left) {
       const bool all_fit = contenders.specs.size() == chosen;  // into memory
-      leave_out_slow(contenders, tuner.trials());
+      leave_out_slow(contenders);
       finals_->unrivalled = all_fit && contenders.specs.size() == 1;
       if (finals_->unrivalled && !enough(contenders)) return;
     }
@@ -259,8 +260,11 @@ class FinalsStage {
   bool is_one_program_of_unknown_noise(const Tuner& tuner, const Contenders& contenders) const {
     if (contenders.count() != 1 || !is_program(parts_.plan.backend) || !parts_.objective.by_time()) return false;
     const Trial* trial = find_trial(tuner.trials(), contenders.specs.front().entrant.spec.mesh_idx);
-    return !estimate_of(trial->measurement()->timing).interval &&
-           Judge::kFewest * trial->measure_seconds <= rules_.budget.value_or(kFirstRoundsSeconds);
+    double seconds = rules_.budget.value_or(kFirstRoundsSeconds);
+    if (rules_.deadline) seconds = std::min(seconds, std::chrono::duration<double>(*rules_.deadline - now()).count());
+    const Measurement& measurement = *trial->measurement();
+    return !is_of_whole_command(measurement) && !estimate_of(measurement.timing).interval &&
+           Judge::kFewest * trial->measure_seconds <= seconds;
   }
 
   // Without a note a reader of the table would look for today's configuration in vain.

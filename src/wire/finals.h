@@ -23,6 +23,7 @@ struct Contender {
   std::optional<Failure> failure = {};  ///< why it must not be started
   std::optional<Stored> stored = {};
   std::string code = {};  ///< Identity::of_measuring; empty: not known
+  bool was_slow = false;  ///< it took more than twice as long as the best in the sweep, and not because of others
 };
 
 /// Whether the winner is slower than a baseline by more than is allowed.

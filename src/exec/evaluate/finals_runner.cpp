@@ -374,17 +374,22 @@ void FinalsRunner::sample_load() {
 
 // A process that stayed would hold memory, and would end while another is launched.
 void FinalsRunner::end_round() {
-  const std::vector<Finalist*> lost = tournament_->end_round(round_, is_short_of_time());
+  const std::vector<Finalist*> lost = tournament_->end_round(round_, slow_without_time());
   std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
     if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
   leave(leaving);
 }
 
-// By what rounds have taken so far.
-bool FinalsRunner::is_short_of_time() const {
+/// The specs that were slow in the sweep, if there is no time for the rounds that tell any two specs apart, by what
+/// rounds have taken so far.
+std::set<const Finalist*> FinalsRunner::slow_without_time() const {
+  std::set<const Finalist*> slow;
   const auto now = service_->now();
-  return rules_.by_time && now + (Judge::kFewest - round_) * ((now - began_) / round_) > end();
+  if (!rules_.by_time || now + (Judge::kFewest - round_) * ((now - began_) / round_) <= end()) return slow;
+  for (const auto& entry : entries_)
+    if (entry->contender.was_slow) slow.insert(&entry->result);
+  return slow;
 }
 
 // The other specs rest while the winner's own time or a question is left.

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -67,7 +68,7 @@ class FinalsRunner : public FinalsRun {
   void wait_for_others(Condition free);
   void sample_load();
   void end_round();
-  bool is_short_of_time() const;
+  std::set<const Finalist*> slow_without_time() const;
   bool settled();
   bool is_open(const wire::Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;

@@ -84,10 +84,9 @@ const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* co
   return best;
 }
 
-/// Whether it took so much longer in each round that no more of them are worth their time, where that is short.
-bool is_hopeless(const Finalist& spec, const Finalist& leader) {
+bool always_takes_twice(const Finalist& spec, const Finalist& leader) {
   const std::vector<double> ratios = deciding_ratios(spec, leader);
-  return !ratios.empty() && std::ranges::min(ratios) > (ratios.size() == 1 ? 4 : 2);
+  return !ratios.empty() && std::ranges::min(ratios) > 2;
 }
 
 /// Whether both have the same parameters, so that other programs disturb them alike.
@@ -280,14 +279,14 @@ std::vector<const Finalist*> Tournament::competing() const {
   return finished_ones;
 }
 
-std::vector<Finalist*> Tournament::end_round(int round, bool short_of_time) {
+std::vector<Finalist*> Tournament::end_round(int round, const std::set<const Finalist*>& slow) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
   judge_.see(specs);
   if (specs.empty()) return lost;
   const Finalist& leader = Judge::leader_of(specs);
   const auto has_lost = [&](const Finalist& spec) {
-    if (round < Judge::kFewest) return short_of_time && is_hopeless(spec, leader);
+    if (round < Judge::kFewest) return slow.contains(&spec) && always_takes_twice(spec, leader);
     return judge_.has_lost(spec, leader) && !Choice{&spec, judge_.loss(spec, leader)}.decided(accuracy_);
   };
   for (Finalist* spec : specs_)

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -158,9 +159,10 @@ class Tournament {
   Tournament(std::vector<Finalist*> specs, double accuracy);
 
   /// Eliminates the specs that have lost to the leader, and returns them; one that is slower by at most the accuracy
-  /// may still win. To be called after each round. `short_of_time`: Judge::kFewest rounds of them all do not fit; then
-  /// specs leave before, if they took more than four times as long in the first round, or twice in each.
-  std::vector<Finalist*> end_round(int round, bool short_of_time = false);
+  /// may still win. To be called after each round. Where the time is too short for Judge::kFewest rounds, `slow` are
+  /// the specs that took more than twice as long as the best before the finals: they have lost if they do in each
+  /// round.
+  std::vector<Finalist*> end_round(int round, const std::set<const Finalist*>& slow = {});
   /// The winner if the rounds ended now; without one if none has finished.
   Choice choice() const;
   bool decided() const { return choice().decided(accuracy_); }

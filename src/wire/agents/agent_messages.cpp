@@ -50,6 +50,7 @@ static void to_json(json& j, const Contender& contender) {
   j = json_of(contender.entrant);
   put(j, "failure", contender.failure);
   if (!contender.code.empty()) j["code"] = contender.code;
+  if (contender.was_slow) j["was_slow"] = true;
   if (const auto& stored = contender.stored)
     j["stored"] = {{"key", stored->key}, {"hash", stored->hash}, {"request", json_of(stored->request)}};
 }
@@ -58,6 +59,7 @@ static void from_json(const json& j, Contender& contender) {
   contender.entrant = entrant_in(j);
   take(j, "failure", contender.failure);
   take(j, "code", contender.code);
+  take(j, "was_slow", contender.was_slow);
   if (const auto found = j.find("stored"); found != j.end())
     contender.stored = {found->at("key").get<std::string>(), found->at("hash").get<std::string>(),
                         known_message<MeasureRequest>(found->at("request"))};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <set>
 
 #include "model/values/random.h"
 
@@ -208,26 +209,27 @@ TEST(Tournament, KeepsWhoLosesNoMoreThanTheAccuracy) {
   EXPECT_EQ(tournament.choice().winner, &specs[0]) << "today's configuration, which half a per cent would not change";
 }
 
-TEST(Tournament, LosesSlowSpecsAtOnceWhereThereIsNoTimeForMoreRounds) {
+TEST(Tournament, LosesWhoWasSlowBeforeWhereThereIsNoTimeForMoreRounds) {
   const std::vector<double> ratios = {1, 1.9, 2.1, 4.1};
-  const auto lost_after = [&](int rounds, bool short_of_time) {
+  const auto lost_after = [&](int rounds, const std::set<int>& slow) {
     std::vector<Finalist> specs;
     for (const double ratio : ratios) specs.push_back(repeated(std::ssize(specs), {ratio}, rounds));
+    std::set<const Finalist*> those;
+    for (const int each : slow) those.insert(&specs[static_cast<std::size_t>(each)]);
     Tournament tournament({&specs[0], &specs[1], &specs[2], &specs[3]}, kAccuracy);
     std::vector<std::int64_t> lost;
-    for (const Finalist* spec : tournament.end_round(rounds, short_of_time))
-      lost.push_back(spec->entrant.spec.mesh_idx);
+    for (const Finalist* spec : tournament.end_round(rounds, those)) lost.push_back(spec->entrant.spec.mesh_idx);
     EXPECT_EQ(tournament.choice().loss.has_value(), lost.size() == 3);
     return lost;
   };
   using Lost = std::vector<std::int64_t>;
-  EXPECT_EQ(lost_after(1, false), Lost{});
-  EXPECT_EQ(lost_after(1, true), Lost{3});
-  EXPECT_EQ(lost_after(2, true), (Lost{2, 3}));
-  EXPECT_EQ(lost_after(5, true), (Lost{1, 2, 3})) << "by the test";
+  EXPECT_EQ(lost_after(1, {}), Lost{});
+  EXPECT_EQ(lost_after(1, {3}), Lost{3}) << "the other may have been disturbed in this round";
+  EXPECT_EQ(lost_after(1, {1, 2, 3}), (Lost{2, 3}));
+  EXPECT_EQ(lost_after(5, {}), (Lost{1, 2, 3})) << "by the test";
   Finalist disturbed = repeated(1, {5}, 1), leader = repeated(0, {1}, 1);
   disturbed.rounds[1].clean_seconds = 1.1;
-  EXPECT_EQ(Tournament({&leader, &disturbed}, kAccuracy).end_round(1, true), std::vector<Finalist*>{});
+  EXPECT_EQ(Tournament({&leader, &disturbed}, kAccuracy).end_round(1, {&disturbed}), std::vector<Finalist*>{});
 }
 
 TEST(Tournament, IsNotWonByWhoFailed) {

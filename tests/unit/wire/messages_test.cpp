@@ -244,8 +244,9 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
   FinalsOrder order;
   for (const Entrant& entrant : entrants) order.contenders.push_back({entrant});
   order.contenders[0].code = "d660";
+  order.contenders[1].was_slow = true;
   const std::string text = encode_order(order);
-  EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no"})"),
+  EXPECT_NE(text.find(R"({"default":true,"label":"","spec":{"mesh_idx":4,"params":{}},"vendor":"no","was_slow":true})"),
             std::string::npos)
       << text;
   const auto read = std::get<FinalsOrder>(decode_order(text)).contenders;
@@ -255,6 +256,7 @@ TEST(Orders, OfFinalsSayWhatTheContendersAre) {
     EXPECT_EQ(read[i].entrant.name, entrants[i].name);
     EXPECT_EQ(read[i].entrant.spec.mesh_idx, entrants[i].spec.mesh_idx);
     EXPECT_EQ(read[i].code, order.contenders[i].code);
+    EXPECT_EQ(read[i].was_slow, order.contenders[i].was_slow);
   }
 }
 
