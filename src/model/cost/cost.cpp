@@ -81,6 +81,7 @@ double shared_seconds(const Hardware& hardware, const Product& product, const Ke
 
 /// How many different ones of so many slices are among those that blocks with random tiles ask for.
 double different(double slices, double blocks) {
+  if (slices <= 1) return std::min(blocks, slices);
   return std::min(blocks, slices * (1 - std::pow(1 - 1 / slices, blocks)));
 }
 
