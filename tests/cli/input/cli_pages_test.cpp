@@ -44,7 +44,7 @@ const std::vector<Block> kRun = {
 /// What other tests run, or needs what is not here.
 const std::vector<Block> kElsewhere = {
     {"docs/tutorial.md", "tune gemm.yaml --dry-run"},      // Manual.TheCommandsOfTheTutorialWork
-    {"docs/search.md", "# all specs"},                     // Manual.ItsCommandsOnRecordings...
+    {"docs/replay.md", "# all specs"},                     // Manual.ItsCommandsOnRecordings...
     {"docs/comparing.md", "#!/bin/sh"},                    // Bisect
     {"docs/comparing.md", "git checkout"},                 // Bisect
     {"docs/clusters.md", "#!/bin/bash"},                   // clusters.sh
