@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "exec/evaluate/executor.h"
-#include "exec/evaluate/replay_runner.h"
+#include "exec/evaluate/recorded_runner.h"
 #include "results/notices.h"
 #include "tuning/journal_lookup.h"
 #include "tuning/tuner.h"
@@ -32,7 +32,7 @@ class Measuring {
   bool repeating_ = false;
   std::function<std::unique_ptr<exec::Executor>()> make_;
   std::unique_ptr<exec::Executor> executor_;
-  exec::ReplayRunner runner_;
+  exec::RecordedRunner runner_;
 };
 
 /// If shared processes turned out to measure wrong, measures all that they measured again, each spec in a process of

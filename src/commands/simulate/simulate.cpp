@@ -10,7 +10,7 @@
 #include "commands/tune/settings.h"
 #include "config/reader/device_file.h"
 #include "config/reader/filter.h"
-#include "exec/evaluate/replay_runner.h"
+#include "exec/evaluate/recorded_runner.h"
 #include "model/problem_size.h"
 #include "recording/recorded_space.h"
 #include "results/recorded_plan.h"
@@ -232,8 +232,8 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   // Who answers: the recording, of which the best is the best there can be.
   tuning::Replay replay(recording, plan, objective, audit != nullptr ? audit->answer : tuning::Replay::Change());
   const auto enough = search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt;
-  exec::ReplayRunner runner([&](const Spec& spec) { return replay.answer(spec); },
-                            [&]() -> exec::Runner& { throw replay.unknown({}); });
+  exec::RecordedRunner runner([&](const Spec& spec) { return replay.answer(spec); },
+                              [&]() -> exec::Runner& { throw replay.unknown({}); });
 
   // Who asks.
   const std::optional<CostModel> model = cost_model(options, search, specs, plan, recording);

@@ -15,14 +15,14 @@ struct RecordedOrder {
 };
 
 /// Answers specs from recorded outcomes and passes only the others on: resuming a run, and replaying one.
-class ReplayRunner : public Runner {
+class RecordedRunner : public Runner {
  public:
   /// The recorded trial of a spec, if there is one.
   using Lookup = std::function<std::optional<Trial>(const Spec&)>;
   /// Makes the runner of the other specs at the first of them, so that a fully recorded run starts nothing.
   using MakeRunner = std::function<Runner&()>;
 
-  ReplayRunner(Lookup lookup, MakeRunner make_runner, RecordedOrder order = {})
+  RecordedRunner(Lookup lookup, MakeRunner make_runner, RecordedOrder order = {})
       : lookup_(std::move(lookup)), make_runner_(std::move(make_runner)), order_(std::move(order)) {}
 
   int free_slots() const override;
