@@ -11,8 +11,8 @@
 namespace tune::tuning {
 namespace {
 
-bool cuts_slow_specs(const LookupRules& rules, const Objective& objective, const Plan& plan) {
-  return rules.cut_slow && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
+bool accepts_early(const LookupRules& rules, const Objective& objective, const Plan& plan) {
+  return rules.accept_early && (objective.follows_time() || objective.follows_energy()) && plan.measure.cutoff > 0;
 }
 
 const BuildInfo* build_of(const Outcome& outcome) {
@@ -57,8 +57,7 @@ std::optional<Trial> recall_outcome(const Spec& spec, const recording::Journal& 
     return std::nullopt;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->shared && !rules.share_processes) return std::nullopt;
-  if (measurement != nullptr && measurement->timing.stopped_early &&
-      !cuts_slow_specs(rules, objective, requests.plan()))
+  if (measurement != nullptr && measurement->timing.stopped_early && !accepts_early(rules, objective, requests.plan()))
     return std::nullopt;
   const BuildInfo* build = build_of(trial.outcome);
   if (build == nullptr) return trial;

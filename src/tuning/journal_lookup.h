@@ -16,7 +16,7 @@ namespace tune::tuning {
 struct LookupRules {
   bool failures_again = false;   ///< specs that failed are tried again
   bool share_processes = false;  ///< times from shared processes are valid
-  bool cut_slow = false;         ///< times that were stopped early are valid, if this run would stop them too
+  bool accept_early = false;     ///< times that were stopped early are valid, if this run would stop them too
   exec::Deadlines deadlines;
 };
 

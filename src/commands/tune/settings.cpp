@@ -68,7 +68,7 @@ tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
   rules.share_processes = options.measure.share_processes;
-  rules.cut_slow = options.tune && !job.search.spec;
+  rules.accept_early = options.tune && !job.search.spec;
   rules.deadlines = options.measure.deadlines;
   return rules;
 }
