@@ -114,11 +114,13 @@ struct Baseline {
   std::filesystem::path file = {};  ///< the best.yaml they are from, absolute; empty: none
 };
 
-/// How a custom problem is checked: a kernel of the same file, or a spec that is trusted.
-struct ReferenceRule {
-  std::optional<Launch> kernel;
-  std::vector<Setting> trusted;
+/// `reference: {spec: ...}`
+struct TrustedSpec {
+  std::vector<Setting> settings;
 };
+
+/// How a custom problem is checked: by a kernel of the same file, or by a spec that is trusted. Others have none.
+using ReferenceRule = std::variant<std::monostate, Launch, TrustedSpec>;
 
 /// An entry of `model:`, from which the model of cost/cost_model.h predicts the times of specs before any is measured.
 /// docs/cost-model.md says what the entries mean, and what those are that are left out.

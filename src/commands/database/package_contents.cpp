@@ -50,7 +50,7 @@ package::Variant reference_of(const PackageCandidate& candidate) {
                               candidate.reference_built,
                               flags_of(candidate.requests->reference_build(candidate.spec)),
                               {}};
-  if (variant.plan.reference.kernel) variant.plan.launches = {*variant.plan.reference.kernel};
+  if (const auto* kernel = std::get_if<Launch>(&variant.plan.reference)) variant.plan.launches = {*kernel};
   return variant;
 }
 

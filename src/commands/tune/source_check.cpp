@@ -167,7 +167,7 @@ std::vector<std::string> misfits_of_source(const Plan& plan) try {
   if (plan.is_program() || !plan.candidates.empty()) return {};
   SourceCheck check(plan);
   for (const Launch& launch : plan.launches) check.check(launch, "launch");
-  if (plan.reference.kernel) check.check(*plan.reference.kernel, "reference");
+  if (const auto* kernel = std::get_if<Launch>(&plan.reference)) check.check(*kernel, "reference");
   return check.take();
 } catch (const Error&) {
   return {};  // whoever builds the source says why it cannot be read

@@ -341,15 +341,16 @@ void Interpreter::read_reference(const LaunchContext& context) {
                      "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
   } else if (const Node* spec = node->find("spec")) {
     const Fields known(*node, "reference", {"spec"}, diagnostics_);
-    plan_.reference.trusted = read_point(*spec, "reference.spec", params_, diagnostics_);
+    plan_.reference = TrustedSpec{read_point(*spec, "reference.spec", params_, diagnostics_)};
   } else {
-    plan_.reference.kernel = read_reference_launch(*node, context, scope_, diagnostics_);
+    plan_.reference = read_reference_launch(*node, context, scope_, diagnostics_);
   }
 }
 
 void Interpreter::check_trusted_spec() {
-  if (plan_.reference.trusted.empty()) return;
-  const auto point = plan_.space.at(std::span(plan_.reference.trusted));
+  const auto* trusted = std::get_if<TrustedSpec>(&plan_.reference);
+  if (trusted == nullptr) return;
+  const auto point = plan_.space.at(std::span(trusted->settings));
   const auto* rejection = std::get_if<Rejection>(&point);
   if (rejection == nullptr) return;
   diagnostics_.add(problem_.reference->place, fmt::format("reference.spec is pruned: {}", rejection->reason));

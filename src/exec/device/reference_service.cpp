@@ -28,8 +28,8 @@ bool ReferenceService::ready(const Spec& spec) {
 }
 
 std::string ReferenceService::name() const {
-  const auto& kernel = requests_->plan().reference.kernel;
-  return kernel ? "reference kernel '" + kernel->kernel + "'" : "reference.spec";
+  const auto* kernel = std::get_if<Launch>(&requests_->plan().reference);
+  return kernel != nullptr ? "reference kernel '" + kernel->kernel + "'" : "reference.spec";
 }
 
 void ReferenceService::begin() {
@@ -105,7 +105,7 @@ void ReferenceService::take_end() {
   }
   if (const auto& failure = process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
-    if (!requests_->plan().reference.kernel)
+    if (!std::holds_alternative<Launch>(requests_->plan().reference))
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
     failure_ = failure->headline();
     return process_.reset();

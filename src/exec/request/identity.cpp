@@ -249,8 +249,9 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
   }
   for (const Launch& launch : plan.launches) add_launch(hash, launch);
   // What results are checked against.
-  if (plan.reference.kernel) add_launch(hash, *plan.reference.kernel);
-  for (const Setting& setting : plan.reference.trusted) hash.add(setting.name).add(to_text(setting.value));
+  if (const auto* kernel = std::get_if<Launch>(&plan.reference)) add_launch(hash, *kernel);
+  if (const auto* trusted = std::get_if<TrustedSpec>(&plan.reference))
+    for (const Setting& setting : trusted->settings) hash.add(setting.name).add(to_text(setting.value));
   // A kernel may fail if it is too small, and zeroing it takes time.
   if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
   for (const Space::Mapping& mapping : plan.space.mappings())

@@ -198,7 +198,7 @@ wire::MeasureRequest RequestFactory::vendor(bool best) const { return request_of
 
 // The reference kernel of several sources is that of the first.
 Spec RequestFactory::reference_spec(const Spec& spec) const {
-  if (!plan_->reference.trusted.empty()) return {-1, plan_->reference.trusted};
+  if (const auto* trusted = std::get_if<TrustedSpec>(&plan_->reference)) return {-1, trusted->settings};
   Spec result = spec;
   for (Setting& setting : result.params)
     if (!plan_->candidates.empty() && setting.name == kFileParameter) setting.value = Value(plan_->candidates[0].name);
@@ -207,14 +207,15 @@ Spec RequestFactory::reference_spec(const Spec& spec) const {
 
 wire::BuildRequest RequestFactory::reference_build(const Spec& spec) const {
   wire::BuildRequest request = build(reference_spec(spec));
-  if (plan_->reference.kernel)
-    request.launches = launches_of(*plan_, {*plan_->reference.kernel}, spec, WhichLaunches::all);
+  if (const auto* kernel = std::get_if<Launch>(&plan_->reference))
+    request.launches = launches_of(*plan_, {*kernel}, spec, WhichLaunches::all);
   return request;
 }
 
 std::string RequestFactory::reference_build_key(const Spec& spec) const {
   const std::string key = build_key(reference_spec(spec));
-  return plan_->reference.kernel ? Identity::of_reference_build(key, *plan_->reference.kernel) : key;
+  const auto* kernel = std::get_if<Launch>(&plan_->reference);
+  return kernel != nullptr ? Identity::of_reference_build(key, *kernel) : key;
 }
 
 wire::ReferenceRequest RequestFactory::reference(const Spec& spec) const {

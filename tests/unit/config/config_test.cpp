@@ -434,16 +434,18 @@ TEST_F(Config, ReadsACustomProblemWithAReferenceKernel) {
   EXPECT_EQ(custom.bytes, 8.5 * 64);
   EXPECT_EQ(custom.tolerance, 1e-4);
   EXPECT_EQ(std::get<std::int64_t>(plan.constants.at("h")), 128);
-  ASSERT_TRUE(plan.reference.kernel);
-  EXPECT_EQ(plan.reference.kernel->kernel, "slow");
-  EXPECT_EQ(plan.reference.kernel->args.size(), 3u);
+  const auto* reference = std::get_if<Launch>(&plan.reference);
+  ASSERT_NE(reference, nullptr);
+  EXPECT_EQ(reference->kernel, "slow");
+  EXPECT_EQ(reference->args.size(), 3u);
 }
 
 TEST_F(Config, ReadsACustomProblemWithATrustedSpec) {
   const Plan plan = load(stencil("{spec: {BY: 4, BX: 8}}"));
-  ASSERT_EQ(plan.reference.trusted.size(), 2u);
-  EXPECT_EQ(plan.reference.trusted[0].name, "BX");
-  EXPECT_EQ(to_text(plan.reference.trusted[0].value), "8");
+  const auto& trusted = std::get<TrustedSpec>(plan.reference).settings;
+  ASSERT_EQ(trusted.size(), 2u);
+  EXPECT_EQ(trusted[0].name, "BX");
+  EXPECT_EQ(to_text(trusted[0].value), "8");
 }
 
 TEST_F(Config, ReadsArgumentsByTheirForm) {

@@ -55,7 +55,7 @@ TEST(T1, IsReadAsATuningFile) {
   EXPECT_EQ(valid, 6 * 1 * 2);
   EXPECT_EQ(plan.build.flags, std::vector<std::string>{"-std=c++17"});
   EXPECT_EQ(plan.default_settings.size(), 3u);
-  EXPECT_EQ(plan.reference.trusted.size(), 4u);
+  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings.size(), 4u);
   const auto& custom = std::get<Custom>(plan.problem);
   ASSERT_EQ(custom.buffers.size(), 2u);
   EXPECT_EQ(custom.buffers[0].role, Buffer::Role::out);
@@ -150,9 +150,9 @@ TEST(T1, ADefaultMayBeAListOfOneValue) {
 TEST(T1, WhereTheDefaultsAreAgainstTheConditionsTheFirstValidSpecIsTrusted) {
   const TuningFolder folder;
   const Plan plan = plan_of(folder, replaced(kT1, "\"Default\": 2}", "\"Default\": 3}"));
-  ASSERT_EQ(plan.reference.trusted.size(), 4u);
-  EXPECT_EQ(plan.reference.trusted[0].value, Value(std::int64_t{32}));
-  EXPECT_EQ(plan.reference.trusted[2].value, Value(std::int64_t{2}));
+  ASSERT_EQ(std::get<TrustedSpec>(plan.reference).settings.size(), 4u);
+  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings[0].value, Value(std::int64_t{32}));
+  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings[2].value, Value(std::int64_t{2}));
 }
 
 TEST(T1, DivisorsDivideTheSizeOfTheProblem) {
