@@ -84,13 +84,21 @@ class Declarations {
     }
   }
 
+  /// Of a member in a constructor: `Row(int n) : size(n * VEC) {`.
+  bool is_initializer(std::size_t open) const {
+    if (open < 3) return false;
+    const Token& before = at(open - 3);
+    const bool is_access = before.is("public") || before.is("private") || before.is("protected");
+    return at(open - 2).is(",") || (at(open - 2).is(":") && !is_access);
+  }
+
   /// Of a function or lambda that is defined: `(T* x, int n) {`.
   void add_parameters(std::size_t open) {
     const std::size_t close = closing(*tokens_, open);
     const bool defined = at(close + 1).is("{") || (at(close + 1).is("const") && at(close + 2).is("{")) ||
                          at(close + 1).is("->") || (at(close + 1).is("mutable"));
     const bool control = open > 0 && cannot_be_type(at(open - 1).text);
-    if (!defined || control) return;
+    if (!defined || control || is_initializer(open)) return;
     for (std::size_t i = open + 1; i < close; ++i)
       if (at(i).is_word() && !is_keyword(at(i).text) && (at(i + 1).is(",") || i + 1 == close || at(i + 1).is("=")))
         names_->insert(at(i).text);

@@ -181,6 +181,17 @@ TEST_F(DraftOfText, ReadsNoNamesOfTheLanguageAsParameters) {
   EXPECT_EQ(value(draft, "$BLOCK"), "{pow2: [64, 1024]}");
 }
 
+TEST_F(DraftOfText, ReadsInitializersOfAConstructorAsNoParameters) {
+  const Draft draft = draft_of(write(
+      "k.cu",
+      "struct Row {\n public: Row(int n, int m) : size(n / VEC), rest(m % WIDTH) {}\n  int size, rest;\n};\n"
+      "extern \"C\" __global__ void k(float* x, int n) {\n  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  const Row row(n, n);\n  if (i < n) x[i] = row.size + row.rest;\n}\n"));
+  EXPECT_NE(value(draft, "VEC"), "none") << draft.yaml;
+  EXPECT_NE(value(draft, "WIDTH"), "none") << draft.yaml;
+  for (const char* name : {"n", "m", "size", "rest"}) EXPECT_EQ(value(draft, name), "none") << draft.yaml;
+}
+
 TEST_F(DraftOfText, ReadsNumbersAsCDoes) {
   const Draft draft =
       draft_of(write("k.cpp",
