@@ -64,6 +64,32 @@ std::string trailing_comment(std::string_view line, std::size_t begin, const std
   return std::string(trimmed(rest.substr(1), kMargin));
 }
 
+/// The line of the last `begin`, [ or {, that is not closed; nullopt if there is none. yaml-cpp tells where it gave up,
+/// which may be lines behind.
+std::optional<int> line_of_open(const std::vector<std::string>& lines, char begin) {
+  std::vector<int> open;
+  char quote = 0;  // of the text that goes on
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const std::string& text = lines[line];
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const bool starts = i == 0 || std::string_view(" \t[{,").find(text[i - 1]) != std::string_view::npos;
+      if (quote == '"' && text[i] == '\\')
+        ++i;
+      else if (quote != 0)
+        quote = text[i] == quote ? 0 : quote;
+      else if (starts && text[i] == '#')
+        break;
+      else if (starts && (text[i] == '"' || text[i] == '\''))
+        quote = text[i];
+      else if (starts && text[i] == begin)
+        open.push_back(static_cast<int>(line));
+      else if (text[i] == (begin == '[' ? ']' : '}') && !open.empty())
+        open.pop_back();
+    }
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 /// What to look for, since yaml-cpp only says what it did not find.
 std::string_view advice_on(std::string_view complaint) {
   static constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
@@ -135,6 +161,17 @@ class Converter {
     const std::string bytes = line_with_escapes(text.substr(at, point.bytes));
     if (!point.valid) fail(place, fmt::format("the byte {} is no UTF-8; save the file as UTF-8", bytes));
     fail(place, fmt::format("the character {0} cannot stand in YAML; write it in double quotes, as \"{0}\"", bytes));
+  }
+
+  /// Of what yaml-cpp does not understand. It asks for the end of a list also where a comma is missing.
+  [[noreturn]] void fail(YAML::Mark mark, const std::string& complaint) const {
+    std::string_view advice = advice_on(complaint);
+    if (advice.starts_with("; close the ") && !advice.ends_with("quotes")) {
+      const std::optional<int> open = line_of_open(lines_, advice.back());
+      if (!open) advice = "; put a comma between the entries";
+      mark.line = open.value_or(mark.line);
+    }
+    fail(place(mark), fmt::format("malformed YAML: {}{}", complaint, advice));
   }
 
   Node convert(const YAML::Node& from) {
@@ -259,7 +296,7 @@ Node parse_yaml(const std::string& text, const std::string& file, Diagnostics& d
                     fmt::format("more than {} levels are nested here; no tuning file has as many", kMaxDepth));
   } catch (const YAML::Exception& e) {
     converter.refuse_blanks(e.mark.line - 1, e.mark.line);
-    Converter::fail(converter.place(e.mark), fmt::format("malformed YAML: {}{}", e.msg, advice_on(e.msg)));
+    converter.fail(e.mark, e.msg);
   }
   if (second) Converter::fail(converter.place(*second), "several YAML documents; put them into files of their own");
   return converter.convert(document);

@@ -71,7 +71,7 @@ TEST_F(Input, AnEmptyFileIsRefused) {
 
 TEST_F(Input, MalformedYamlIsRefusedWithItsLine) {
   refuses_file("name: x\nparams: {T: [1, 2\n",
-               "tune: error: bad.yaml:3: malformed YAML: end of sequence flow not found; close the [\n");
+               "tune: error: bad.yaml:2: malformed YAML: end of sequence flow not found; close the [\n");
 }
 
 TEST_F(Input, ADuplicateKeyIsRefused) {

@@ -52,7 +52,15 @@ TEST_F(BadInput, AFileThatIsNoMappingIsRefused) {
 
 TEST_F(BadInput, MalformedYamlHasItsLine) {
   EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"),
-            "gemm.yaml:3: malformed YAML: end of sequence flow not found; close the [");
+            "gemm.yaml:2: malformed YAML: end of sequence flow not found; close the [");
+  EXPECT_EQ(complaint("name: x\nshapes: [\n  {m: 1},\n  {m: 2}\n  {m: 3},\n]\n"),
+            "gemm.yaml:5: malformed YAML: end of sequence flow not found; put a comma between the entries");
+  EXPECT_EQ(complaint("A: [1, 2\nB: [\"x [\ny]\", 3]\n"),
+            "gemm.yaml:1: malformed YAML: end of sequence flow not found; close the [");
+  EXPECT_EQ(complaint("params:\n  A: [1, 2\n  B: [3]\n  C: {pow2: [1, 2]\n"),
+            "gemm.yaml:2: malformed YAML: end of sequence flow not found; close the [");
+  EXPECT_EQ(complaint("params:\n  A: ['[', \"[\"]  # [\n  B: {pow2: [1, 2]\nname: {x}\n"),
+            "gemm.yaml:3: malformed YAML: end of map flow not found; close the {");
   EXPECT_EQ(complaint("name: x\nfile: *here\n"), "gemm.yaml:2: malformed YAML: the referenced anchor is not defined");
 }
 
