@@ -42,8 +42,11 @@ class Init {
     const fs::path yaml = options_->output.value_or(fs::path(options_->source).replace_extension(".yaml"));
     std::error_code ignored;
     if (fs::exists(fs::symlink_status(yaml, ignored)))
-      throw Error(ExitCode::bad_input,
-                  fmt::format("{} exists and is not overwritten; name another file with -o", yaml.string()));
+      throw Error(
+          ExitCode::bad_input,
+          fmt::format("{} exists and is not overwritten; name another file with -o, or continue with it:\n\ttune {} "
+                      "--dry-run",
+                      yaml.string(), shell_quote(yaml.string())));
     const KernelSource source = read_kernel_source(options_->source, is_gpu(backend_));
     const Kernel& kernel = chosen_kernel(source);
     const fs::path folder = yaml.parent_path().empty() ? fs::path(".") : yaml.parent_path();

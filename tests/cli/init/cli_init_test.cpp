@@ -107,7 +107,9 @@ TEST_F(Init, OverwritesNothing) {
   sandbox_.write("dot.yaml", "mine");
   const Result result = sandbox_.tune({"init", "dot.c"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(result.err, "tune: error: dot.yaml exists and is not overwritten; name another file with -o\n");
+  EXPECT_EQ(result.err,
+            "tune: error: dot.yaml exists and is not overwritten; name another file with -o, or continue with it: tune "
+            "dot.yaml --dry-run\n");
   EXPECT_EQ(sandbox_.read("dot.yaml"), "mine");
 }
 
