@@ -96,10 +96,11 @@ void say_what_is_shown(const recording::Recording& recording, const results::Rec
                               recording.file, run.begin.shape.empty() ? "" : ", for " + run.begin.shape,
                               minute_of(run.begin.date)));
   if (!shown.printed)
-    print_wrapped(fmt::format(
-        "note: {} does not have what the run printed, because it was killed or an older version of tune wrote it; "
-        "this is put together from its trials",
-        recording.file));
+    print_wrapped(
+        fmt::format("note: {} does not have what the run printed, because it goes on, was killed, or is of an older "
+                    "version of tune; "
+                    "this is put together from its trials so far",
+                    recording.file));
 }
 
 /// The values of the objective; failed specs have none.

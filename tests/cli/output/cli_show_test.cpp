@@ -233,7 +233,7 @@ TEST_F(Show, ARunOfAnOlderVersionIsPutTogetherFromItsTrials) {
   const Result result = tune({"show", recorded.string(), "--top", "3"});
   EXPECT_TRUE(has(result.out, "Tuning [gemm_mma] from ["));
   EXPECT_TRUE(has(result.out, "top_spec_idx: "));
-  EXPECT_TRUE(has(result.err, "does not have what the run printed, because it was killed or an older version"));
+  EXPECT_TRUE(has(result.err, "does not have what the run printed, because it goes on, was killed, or is of an older"));
   EXPECT_TRUE(has(out({"show", recorded.string(), "--effects"}), "How much of the variance of met (ms)"));
 }
 
