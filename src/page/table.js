@@ -1,11 +1,12 @@
-// The table of specs: sorted by any column, filtered, and only as many rows in the document as can be seen.
+// The table of specs: sorted by any column, filtered, and only as many rows in the document as can be seen. The
+// parameters that matter most come first.
 
 const ROW = 24, PRINTED = 60;
 
 function tableColumns(run) {
   const integer = (value) => value === undefined ? NONE : String(value);
   const columns = [column("place", (s) => s.place, "", integer), column("mesh_idx", (s) => s.idx, "", integer)];
-  for (const i of run.varying) {
+  for (const i of run.telling) {
     const {name, values} = run.params[i], text = (v) => v === undefined ? NONE : shownValue(v);
     columns.push(column(name, (s) => parameterValue(s, i), "", text, longest(values.map(text), 40)));
   }
@@ -53,7 +54,10 @@ class SpecTable {
   show(run, specs) {
     if (this.run !== run) {
       if (this.run?.index !== run.index) this.sorting = {index: 0, down: false};
-      this.columns = tableColumns(run);
+      const sortedBy = this.columns?.[this.sorting.index].name;
+      this.columns = tableColumns(run);  // in another order, if the run goes on
+      const index = this.columns.findIndex((c) => c.name === sortedBy);
+      this.sorting = index < 0 ? {index: 0, down: false} : {...this.sorting, index};
     }
     this.run = run;
     this.specs = this.sorted(specs);

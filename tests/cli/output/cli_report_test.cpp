@@ -272,6 +272,8 @@ TEST_F(ReportInBrowser, DrawsSortsAndFilters) {
     const type = (text) => { const box = document.getElementById("filter"); box.value = text; box.dispatchEvent(new Event("input")); };
     seen.all = said();
     seen.first = cell()[0].textContent;
+    const titles = [...document.querySelectorAll("#specs th button")].map((button) => button.textContent);
+    seen.titles = titles.slice(2, 4);
     document.querySelectorAll("#specs th button")[1].click();
     document.querySelectorAll("#specs th button")[1].click();
     seen.last = cell()[1].textContent;
@@ -298,14 +300,19 @@ TEST_F(ReportInBrowser, DrawsSortsAndFilters) {
       dispatchEvent(new Event("beforeprint"));
       seen.printed = document.querySelectorAll("#specs tbody tr").length;
       dispatchEvent(new Event("afterprint"));
-      document.documentElement.style.width = "400px";
-      drawCharts();
-      while (drawCharts.rest.length) drawNextChart();
-      seen.beyond = [...document.querySelectorAll("main *")].filter((e) => !e.closest(".scroll") && !e.hidden &&
-          e.getBoundingClientRect().right > 400.5).map((e) => e.closest("section").id + ": " + e.textContent);
+      seen.beyond = [];
+      for (const width of [1600, 400]) {
+        document.documentElement.style.width = width + "px";
+        drawCharts();
+        while (drawCharts.rest.length) drawNextChart();
+        seen.beyond.push(...[...document.querySelectorAll("main *")].filter((e) => !e.closest(".scroll") && !e.hidden &&
+            e.getBoundingClientRect().right > width + 0.5).map((e) => e.closest("section").id + ": " + e.textContent));
+        if (width === 1600) seen.wide = document.querySelector("#progress svg").getBoundingClientRect().width;
+      }
     }, 1000);)");
   EXPECT_EQ(seen.value("wrong", json()), json::array());
   EXPECT_EQ(seen.value("all", ""), "476 of 476 specs");
+  EXPECT_EQ(seen.value("titles", json()), json({"TM", "TN"})) << "what matters most comes first";
   EXPECT_EQ(seen.value("first", ""), "1");
   EXPECT_NE(seen.value("last", "0"), "0");
   EXPECT_NE(seen.value("filtered", ""), "476 of 476 specs");
@@ -321,7 +328,8 @@ TEST_F(ReportInBrowser, DrawsSortsAndFilters) {
   EXPECT_EQ(seen.value("runs", 0), 2);
   EXPECT_EQ(seen.value("dark", ""), "rgb(20, 23, 27)");
   EXPECT_EQ(seen.value("printed", 0), 60);
-  EXPECT_EQ(seen.value("beyond", json()), json::array()) << "all fits a telephone";
+  EXPECT_EQ(seen.value("beyond", json()), json::array()) << "all fits a telephone, and a wide window";
+  EXPECT_GT(seen.value("wide", 0.0), 600);
 }
 
 TEST_F(ReportInBrowser, HostileTextsExecuteNothing) {
