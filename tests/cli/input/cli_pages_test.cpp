@@ -32,6 +32,7 @@ const std::vector<Block> kRun = {
      {{"--baseline best/gemm.yaml", "--baseline best/gemm.yaml --threshold 90% --exit-undecided 0"}}},
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
+    {"docs/gpu-kernel.md", "tune init transpose.cu", {{"tune transpose.yaml --tune", "#"}, {"tune package", "#"}}},
     {"docs/programs.md", "tune --tune --param LEVEL"},
     {"docs/programs.md", "tune bench.yaml --exec-prefix"},
     {"docs/report.md", "tune --yaml gemm.yaml --tune --output best/gemm --live", {{"--live 8080", "--live 0"}}},
@@ -80,6 +81,9 @@ class Pages : public testing::Test {
         "gemm.yaml",
         std::string(sandbox_.read("gemm.yaml")).replace(sandbox_.read("gemm.yaml").find("[1, 2"), 12, "[1, 2]"));
     sandbox_.write_script("{T: [1, 2, 3, 4]}");
+    const std::string text = page("docs/gpu-kernel.md");
+    const auto begin = text.find("extern \"C\" __global__ void transpose(");
+    sandbox_.write("transpose.cu", text.substr(begin, text.find("```", begin) - begin));
     // A model that calls cuBLASLt twice, as its log shows it.
     sandbox_.write("model.py", R"(
 import os
