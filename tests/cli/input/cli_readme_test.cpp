@@ -91,6 +91,21 @@ TEST(Manual, ShowsWhatARealRunPrints) {
   EXPECT_EQ(shown, printed);
 }
 
+// docs/run_picture.py draws it.
+TEST(Manual, ThePictureIsOfTheRunInTheTutorial) {
+  const std::string picture = std::regex_replace(page("docs/run.svg"), std::regex("<[^>]*>"), "");
+  std::istringstream run(transcript("docs/tutorial.md", "tune --yaml"));
+  std::string line;
+  std::getline(run, line);  // that opens the block
+  int lines = 0;
+  for (std::size_t at = 0; std::getline(run, line); ++lines) {
+    at = picture.find(line, at);
+    ASSERT_NE(at, std::string::npos) << "the picture lacks, or has elsewhere: " << line;
+    at += line.size();
+  }
+  EXPECT_GT(lines, 40);
+}
+
 TEST(Manual, ShowsHowACommandIsTuned) {
   Sandbox sandbox;
   std::string numbers;
@@ -292,17 +307,19 @@ TEST(Manual, ChangelogBeginsWithThisVersion) {
 
 TEST(Manual, NamesEveryOption) {
   std::string help = Sandbox().tune({"--help-all"}).out;
-  for (const char* command :
-       {"init", "audit", "merge", "lookup", "cover", "export", "package", "retime", "show", "cache"})
+  for (const char* command : {"init", "audit", "merge", "lookup", "cover", "export", "package", "retime", "show",
+                              "cache", "convert", "diff", "shapes", "report", "kokkos", "agent"})
     help += Sandbox().tune({command, "--help"}).out;
   std::string reference;
-  for (const char* name : {"options", "search", "dispatch", "earlier-runs"})
+  for (const char* name : {"options", "search", "dispatch", "earlier-runs", "replay", "comparing", "report",
+                           "workloads", "kokkos", "clusters"})
     reference += page(std::string("docs/") + name + ".md");
   static const std::regex kOption("--[a-z][a-z_-]+");
   int options = 0;
   for (auto match = std::sregex_iterator(help.begin(), help.end(), kOption); match != std::sregex_iterator(); ++match) {
     ++options;
-    EXPECT_NE(reference.find("`" + match->str()), std::string::npos) << match->str();
+    const bool is_named = has(reference, "`" + match->str()) || has(reference, "`tune agent " + match->str());
+    EXPECT_TRUE(is_named) << match->str();
   }
   EXPECT_GT(options, 20);
 }
