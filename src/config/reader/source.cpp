@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/t1/t1.h"
+#include "config/foreign/t1.h"
 #include "config/yaml/fields.h"
 #include "model/values/error.h"
 #include "platform/files/file.h"

@@ -1,4 +1,4 @@
-#include "config/t1/t1.h"
+#include "config/foreign/t1.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <regex>
 
-#include "config/t1/python_list.h"
+#include "config/foreign/python_list.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/values.h"
 #include "model/expression/expression.h"

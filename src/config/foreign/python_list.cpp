@@ -1,4 +1,4 @@
-#include "config/t1/python_list.h"
+#include "config/foreign/python_list.h"
 
 #include <fmt/format.h>
 
