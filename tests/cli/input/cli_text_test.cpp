@@ -75,7 +75,7 @@ TEST_F(Text, WhatCompilersAndProgramsSayIsShownEscaped) {
 TEST_F(Text, PathsAndKeysAreShownEscapedInComplaints) {
   sandbox_.write("x.py", "");
   const Result path = tune({"no\x1b[31m\xe2\x80\xae.yaml"}, 2);
-  EXPECT_TRUE(has(path.err, "no\\x1b[31m\\u202e.yaml: cannot be read")) << path.err;
+  EXPECT_TRUE(has(path.err, "no\\x1b[31m\\u202e.yaml: there is no such file")) << path.err;
   refuses("name: x\nfile: x.py\nparams: {T: 1}\n\"\\x1b[2J\\nkey\": 1\n",
           "bad.yaml:4: unknown key '\\x1b[2J\\nkey' in the tuning file");
 }

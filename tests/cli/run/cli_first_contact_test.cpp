@@ -222,7 +222,7 @@ TEST_F(FirstContact, ACommandWithoutDashesIsShownWithThem) {
     refused(words, "pakage is no command of tune, did you mean 'package'?\n");
   refused({"inti", "kernel.cpp"}, "inti is no command of tune, did you mean 'init'?\n");
   refused({"help"}, "help: there is neither a file nor a command of tune of this name; see tune --help\n");
-  refused({"gone.yaml"}, "gone.yaml: cannot be read: No such file or directory\n");
+  refused({"gone.yaml"}, "gone.yaml: there is no such file; tune init SOURCE writes one for a kernel\n");
   refused({"lookup"}, "--db is required; see tune lookup --help\n");
 }
 

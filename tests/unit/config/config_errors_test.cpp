@@ -29,7 +29,7 @@ TEST_F(BadInput, IsExitCodeTwo) {
 TEST_F(BadInput, AMissingFileIsNamed) {
   const std::vector<std::filesystem::path> yamls = {folder_.path() / "none.yaml"};
   EXPECT_EQ(folder_.complaint([&] { config::load(yamls, {}); }),
-            "none.yaml: cannot be read: No such file or directory");
+            "none.yaml: there is no such file; tune init SOURCE writes one for a kernel");
 }
 
 TEST_F(BadInput, AFolderIsNoFile) {
