@@ -83,16 +83,16 @@ std::string launch_function(std::size_t index, const std::string& kernel,
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::string& type = entries[i].type;
     const char* comma = i == 0 ? "" : ", ";
-    types += ", " + type;
+    types += comma + type;
     values += type.ends_with('*') ? fmt::format("{}static_cast<{}>(tune_arguments[{}])", comma, type, i)
                                   : fmt::format("{}*static_cast<const {}*>(tune_arguments[{}])", comma, type, i);
   }
   return fmt::format(
-      "static_assert({4}<{5}, std::is_invocable_v<decltype(({0})){1}>, decltype({0}), void({6})>::kFits);\n"
+      "static_assert({4}<{5}, tune_takes<{1}>({0}, 0), decltype({0}), void({1})>::tune_true);\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) void {2}([[maybe_unused]] void* const* tune_arguments) "
       "{{\n"
       "  {0}({3});\n}}\n",
-      kernel, types, shim_symbol(index), values, kFit, index, types.substr(std::min<std::size_t>(types.size(), 2)));
+      kernel, types, shim_symbol(index), values, kFit, index);
 }
 
 std::vector<wire::ListedArgument> entries_of(const wire::KernelLaunch& launch, const Problem& problem) {
@@ -167,12 +167,22 @@ std::optional<std::string> explain_misfit(const wire::BuildRequest& request, std
 std::string shim_symbol(std::size_t index) { return fmt::format("tune_launch_{}", index); }
 
 std::string shim_source(const wire::BuildRequest& request) {
-  // Where the arguments do not fit, the compiler quotes this class with both types.
+  // All names begin with tune_, because those of parameters are macros. Where the arguments do not fit, the compiler
+  // quotes the class with both types. To read <type_traits> would take half as long as to build a small kernel.
   std::string text = fmt::format(
-      "#include <cstdint>\n#include <type_traits>\n#include \"{0}\"\n"
-      "template <int launch, bool fits, class Kernel, class Arguments> struct {1} {{\n"
-      "  static_assert(fits, \"{2}\");\n"
-      "  static constexpr bool kFits = true;\n"
+      "#include <cstdint>\n#include \"{0}\"\n"
+      "template <class tune_Type> tune_Type tune_value();\n"
+      "template <class... tune_Types, class tune_Kernel>\n"
+      "constexpr auto tune_takes(tune_Kernel& tune_kernel, int)\n"
+      "    -> decltype(void(tune_kernel(tune_value<tune_Types>()...)), true) {{\n"
+      "  return true;\n"
+      "}}\n"
+      "template <class... tune_Types, class tune_Kernel> constexpr bool tune_takes(tune_Kernel&, long) {{\n"
+      "  return false;\n"
+      "}}\n"
+      "template <int tune_number, bool tune_ok, class tune_Kernel, class tune_Types> struct {1} {{\n"
+      "  static_assert(tune_ok, \"{2}\");\n"
+      "  static constexpr bool tune_true = true;\n"
       "}};\n",
       request.source, kFit, kMisfit);
   for (std::size_t i = 0; i < request.launches.size(); ++i) {

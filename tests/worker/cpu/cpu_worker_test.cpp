@@ -168,6 +168,13 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
   EXPECT_EQ(build_failure(request), "launch.args: the problem has no buffer X");
 }
 
+TEST_F(CpuWorker, ParametersMayHaveAnyName) {
+  wire::BuildRequest request = build_request("right");
+  for (const char* name : {"T", "kernel", "launch", "fits", "Kernel", "Arguments", "kFits"})
+    request.defines.push_back({name, "4"});
+  EXPECT_NE(measure_request(request).artifact, "");
+}
+
 TEST_F(CpuWorker, AnErrorInTheParametersIsNoMisfitOfArguments) {
   wire::BuildRequest request = build_request("right");
   request.source = folder_ / "right.c";
