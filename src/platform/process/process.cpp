@@ -25,7 +25,7 @@ constexpr auto kDrain = 100ms;  // after the group is dead, only a grandchild th
 constexpr auto kReapLimit = 10s;
 constexpr auto kGroupLimit = 1s;
 constexpr auto kSweepPause = 1ms;
-constexpr auto kMomentToEnd = 100ms;
+constexpr auto kMomentToEnd = 500ms;
 constexpr std::size_t kMostKept = 1 << 20;
 
 // Only what a handler may call.
