@@ -66,7 +66,7 @@ TEST_F(Kokkos, TheEndsOfAnOpenRangeAreNoCandidates) {
 }
 
 TEST_F(Kokkos, TheSearchUsesTheKindOfAVariable) {
-  const std::map<std::string, std::string> few = {{"TUNE_KOKKOS_EVALS", "40"}};
+  const std::map<std::string, std::string> few = {{"TUNE_KOKKOS_EVALS", "30"}};
   EXPECT_EQ(run({"line", "1000", "interval"}, few).out, "last: 700\n");  // by halves
   EXPECT_NE(run({"line", "1000", "categorical"}, few).out, "last: 700\n");
 }

@@ -77,14 +77,14 @@ bool Auto::claim(const Point& point) {
 }
 
 // As long as less than two results tell whether the prior is right, it gets every second point, and then as many as it
-// is probably right.
+// is probably right. The others are spread over the space, whatever a wrong prior says.
 std::optional<Point> Auto::pick() {
   if (noted_++ >= most_picks_) picks_.reset();
   if (!picks_) return model_.ask();
   const bool is_models = picks_->results() < 2 ? guesses_++ % 2 == 0 : chance(random_, picks_->trust());
   std::optional<Point> point;
   if (is_models) point = picks_->best();
-  if (!point || !model_.claim(*point)) point = model_.ask();
+  if (!point || !model_.claim(*point)) point = model_.spread();
   if (point) picks_->note(*point);
   return point;
 }
@@ -135,7 +135,7 @@ std::unique_ptr<Search> make_auto(const StrategyChoice& choice, const ValidSpecs
 }  // namespace
 
 Method auto_method() {
-  return {{"auto", {whole("design", 10, 2), whole("patience", 20), whole("model", 8, 0)}}, make_auto};
+  return {{"auto", {whole("design", 4, 2), whole("patience", 20), whole("model", 8, 0)}}, make_auto};
 }
 
 }  // namespace tune::search

@@ -17,6 +17,7 @@ constexpr double kLeastSpread = 0.02;
 constexpr double kLeastDeviation = 1e-9;
 constexpr double kLeastChance = 0.02;  ///< of a candidate not to fail, whatever the model predicts
 constexpr std::size_t kTop = 5;
+constexpr double kAlone = 0.9;  ///< the share of the cost that is of single parameters, where no prior predicts it
 
 }  // namespace
 
@@ -34,12 +35,12 @@ Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options, 
       coordinate_system_(specs.space(), prior),
       moves_(specs),
       design_(coordinate_system_, specs),
-      kernel_(coordinate_system_.axes()),
+      kernel_(coordinate_system_.axes(), prior == nullptr ? kAlone : 0),
       process_(kernel_, static_cast<std::size_t>(options.points), static_cast<std::size_t>(options.candidates)),
       slots_(static_cast<std::size_t>(options.candidates)) {}
 
 bool Bayes::ready() const {
-  return observations_.size() >= static_cast<std::size_t>(options_.design) && measured_ >= 2 &&
+  return kernel_.axes() > 0 && observations_.size() >= static_cast<std::size_t>(options_.design) && measured_ >= 2 &&
          2 * (measured_ + failed_) >= observations_.size();
 }
 
@@ -53,8 +54,10 @@ std::optional<Point> Bayes::note(std::optional<Point> point) {
   return point;
 }
 
+std::optional<Point> Bayes::spread() { return note(design_.draw(untried_, random_)); }
+
 std::optional<Point> Bayes::ask() {
-  if (!ready()) return note(design_.draw(untried_, random_));
+  if (!ready()) return spread();
   if (observations_.size() >= next_fit_ || process_.full())
     rebuild();
   else

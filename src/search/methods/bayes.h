@@ -31,6 +31,8 @@ class Bayes : public Search {
   bool claim(const Point& point) override;
   void tell(const Point& point, std::optional<double> cost) override;
 
+  /// The next of a space-filling design, whatever is known of costs.
+  std::optional<Point> spread();
   /// A random one.
   std::optional<Point> draw() { return note(untried_.draw(random_)); }
 

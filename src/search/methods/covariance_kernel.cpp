@@ -25,7 +25,8 @@ double matern(double distance) {
 
 }  // namespace
 
-CovarianceKernel::CovarianceKernel(std::span<const CoordinateSystem::Axis> axes) : noise_(kFirstNoise) {
+CovarianceKernel::CovarianceKernel(std::span<const CoordinateSystem::Axis> axes, double alone)
+    : alone_(alone), noise_(kFirstNoise) {
   auto choices = std::make_unique<Tables>();
   for (std::size_t s = 0; s < kScales; ++s) {
     for (std::size_t apart = 0; apart < kPositions; ++apart) {

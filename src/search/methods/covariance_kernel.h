@@ -8,28 +8,32 @@
 
 namespace tune::search {
 
-/// The covariance of a Gaussian process: how similar the costs of two points are expected to be. It is a product over
-/// the axes of Matern 5/2 functions of the distance in position and, where that tells something more, of the difference
-/// in factors of two. All functions are tabulated, so that one similarity costs a few lookups.
+/// The covariance of a Gaussian process: how similar the costs of two points are expected to be. Along each axis that
+/// is a Matern 5/2 function of the distance in position, times one of the difference in factors of two where that tells
+/// something more. The mean over the axes stands for the share of the cost that is a sum of what each axis does
+/// `alone`, which few points tell, and their product for what the axes do only together. All functions are tabulated,
+/// so that one similarity costs a few lookups.
 class CovarianceKernel {
  public:
-  explicit CovarianceKernel(std::span<const CoordinateSystem::Axis> axes);
+  explicit CovarianceKernel(std::span<const CoordinateSystem::Axis> axes, double alone = 0);
 
   std::size_t axes() const { return tables_.size(); }
-  /// 1 for equal coordinates, towards 0 for distant ones.
+  /// 1 for equal coordinates, towards 0 for distant ones. Precondition: there are axes.
   double similarity(const Coordinate* a, const Coordinate* b) const {
-    double product = 1;
+    double sum = 0, product = 1;
     for (const Table& table : tables_) {
       const int apart = a->position - b->position;
-      product *= table.by_position[apart < 0 ? -apart : apart];
+      double along = table.by_position[apart < 0 ? -apart : apart];
       if (table.has_factors_of_two) {
         const int factors_apart = a->factors_of_two - b->factors_of_two;
-        product *= table.by_factors_of_two[factors_apart < 0 ? -factors_apart : factors_apart];
+        along *= table.by_factors_of_two[factors_apart < 0 ? -factors_apart : factors_apart];
       }
+      sum += along;
+      product *= along;
       ++a;
       ++b;
     }
-    return product;
+    return product + alone_ * (sum / static_cast<double>(axes()) - product);
   }
   /// Variance of a measurement around the function, relative to the function's own.
   double noise() const { return noise_; }
@@ -63,7 +67,7 @@ class CovarianceKernel {
 
   std::unique_ptr<const Tables> choices_;
   std::vector<Table> tables_;
-  double noise_;
+  double alone_, noise_;
   std::vector<double> matrix_;  ///< scratch
   std::vector<double> rest_;
 };

@@ -451,9 +451,9 @@ TEST_F(BenchSearch, ComparesSearchesWithAndWithoutAModelOfCost) {
   };
   const auto [without, right] = shares({});
   EXPECT_GT(right, without + 0.02);
-  const double reversed = shares({"--wrong", "reversed", "--ahead", "4"}).second;
+  const auto [cold, reversed] = shares({"--wrong", "reversed", "--ahead", "4"});
   EXPECT_LT(reversed, right);
-  EXPECT_GT(reversed, without - 0.05);
+  EXPECT_GT(reversed, cold - 0.05);
 }
 
 TEST_F(Simulate, SizesChooseOneOfTheProblemsOfAJournal) {

@@ -147,6 +147,14 @@ TEST_P(EveryStrategy, SearchesAUnionOfMappingsWithParametersOfTheirOwn) {
   EXPECT_EQ(path(*make(GetParam(), specs), cost, 1000).size(), 48u);
 }
 
+TEST_P(EveryStrategy, SearchesMappingsOfOneSpecEach) {
+  std::vector<std::vector<Grid::Axis>> mappings;
+  for (int i = 0; i < 20; ++i) mappings.push_back({{"P" + std::to_string(i), Kind::ratio, {1}}});
+  const Space space = Grid::space(mappings);
+  const auto cost = [](const search::Point& p) { return std::optional(10.0 + p.mapping); };
+  EXPECT_EQ(path(*make(GetParam(), ValidSpecs(space)), cost, 1000).size(), 20u);
+}
+
 TEST_P(EveryStrategy, StartsAtOnceInASpaceOfATrillionSpecs) {
   const Space space = Grid::space({{{"A", Kind::interval, Grid::range(1000)},
                                     {"B", Kind::interval, Grid::range(1000)},
