@@ -24,21 +24,6 @@ bool continues(const wire::RunRecord& run, const wire::RunRecord& other) {
          run.hello.device.name == other.hello.device.name;
 }
 
-RecordedTrial to_recorded(Trial trial) {
-  RecordedTrial recorded;
-  recorded.settings = std::move(trial.spec.params);
-  recorded.mesh_idx = trial.spec.mesh_idx;
-  if (const auto* measurement = trial.measurement()) {
-    recorded.build_seconds = measurement->build.seconds;
-    recorded.measure_seconds = measurement->timing.mean * static_cast<double>(measurement->timing.count);
-  } else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) {
-    recorded.build_seconds = pruned->build.seconds;
-  }
-  if (trial.measure_seconds > 0) recorded.measure_seconds = trial.measure_seconds;
-  recorded.outcome = std::move(trial.outcome);
-  return recorded;
-}
-
 template <typename Take>
 void for_each_line(std::string_view text, Take take) {
   for (std::size_t begin = 0; begin < text.size();) {

@@ -195,6 +195,21 @@ void add_value(std::vector<Parameter>& parameters, const Setting& setting) {
     parameter->values.push_back(setting.value);
 }
 
+RecordedTrial to_recorded(Trial trial) {
+  RecordedTrial recorded;
+  recorded.settings = std::move(trial.spec.params);
+  recorded.mesh_idx = trial.spec.mesh_idx;
+  if (const auto* measurement = trial.measurement()) {
+    recorded.build_seconds = measurement->build.seconds;
+    recorded.measure_seconds = measurement->timing.mean * static_cast<double>(measurement->timing.count);
+  } else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome)) {
+    recorded.build_seconds = pruned->build.seconds;
+  }
+  if (trial.measure_seconds > 0) recorded.measure_seconds = trial.measure_seconds;
+  recorded.outcome = std::move(trial.outcome);
+  return recorded;
+}
+
 Outcome printed_outcome(const Recording& recording, const RecordedTrial& trial) {
   Outcome outcome = trial.outcome;
   auto* measurement = std::get_if<Measurement>(&outcome);

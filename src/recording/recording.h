@@ -31,6 +31,9 @@ struct RecordedTrial {
   std::vector<double> launches = {};  ///< of Kernel Tuner's and T4 files: seconds of each launch
 };
 
+/// What a recording keeps of a trial.
+RecordedTrial to_recorded(Trial trial);
+
 /// One run of a journal, which may hold several.
 struct JournalRun {
   std::size_t number = 1, count = 1;  ///< which one it is; how many there are

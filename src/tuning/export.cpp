@@ -82,12 +82,10 @@ Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Obje
 }
 
 recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
-  recording::RecordedTrial recorded{trial.spec.params, trial.outcome, 0, trial.measure_seconds};
-  if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-    recorded.build_seconds = pruned->build.seconds;
+  recording::RecordedTrial recorded = recording::to_recorded(trial);
+  recorded.measure_seconds = trial.measure_seconds;
   auto* measurement = std::get_if<Measurement>(&recorded.outcome);
   if (measurement == nullptr) return recorded;
-  recorded.build_seconds = measurement->build.seconds;
   const auto add = [&](const std::string& name, double value) {
     if (std::isfinite(value)) measurement->metrics.insert_or_assign(name, value);
   };
