@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "exec/device/queue_rules.h"
-#include "exec/evaluate/finals_entry.h"
 #include "exec/request/spec_launches.h"
 #include "model/values/random.h"
 
@@ -16,10 +14,9 @@ namespace tune::exec {
 namespace {
 
 constexpr int kMinRounds = 7;
-constexpr double kExactSeconds = 120;          // that rounds may take to show that costs never change
-constexpr int kBaselineRounds = 15;            // are enough to know a ratio to 1 %; the decision is among the specs
-constexpr std::ptrdiff_t kFew = 4;             // specs that have processes of their own at the end
-constexpr std::ptrdiff_t kManyContenders = 8;  // to share one is worth opening the device again for those few
+constexpr double kExactSeconds = 120;  // that rounds may take to show that costs never change
+constexpr int kBaselineRounds = 15;    // are enough to know a ratio to 1 %; the decision is among the specs
+constexpr std::ptrdiff_t kFew = 4;     // specs that have processes of their own at the end
 // In the other state:
 constexpr double kMostLaunchesInBurst = 20, kSecondsInBurst = 1;
 constexpr std::int64_t kSamplesInSustained = 1;  // the mean of a tenth of a second
@@ -35,7 +32,9 @@ Measurement measurement_of(const wire::Measured& measured) {
 }  // namespace
 
 FinalsRunner::FinalsRunner(MeasureService& service, std::vector<wire::Contender> contenders, FinalsRules rules)
-    : service_(&service), device_(&service.devices().front()), rules_(rules) {
+    : service_(&service),
+      rules_(rules),
+      processes_(service, rules_, entries_, [this] { tick_(round_, processes_.active_count()); }) {
   if (!rules_.by_time) objective_.emplace(service.requests().plan());
   for (wire::Contender& contender : contenders) {
     auto& entry = entries_.emplace_back(std::make_unique<FinalsEntry>());
@@ -46,15 +45,18 @@ FinalsRunner::FinalsRunner(MeasureService& service, std::vector<wire::Contender>
   }
 }
 
-FinalsRunner::~FinalsRunner() = default;
-
 Finals FinalsRunner::run(const Tick& tick) {
   tick_ = tick;
-  load_all();
+  processes_.load_all();
+  std::vector<FinalsEntry*> order;
+  std::vector<Finalist*> specs;
+  for (const auto& entry : entries_) {
+    order.push_back(entry.get());
+    if (entry->is_spec()) specs.push_back(&entry->result);
+  }
+  tournament_.emplace(std::move(specs), rules_.accuracy);
   began_ = service_->now();
   Random random(rules_.seed);
-  std::vector<FinalsEntry*> order;
-  for (const auto& entry : entries_) order.push_back(entry.get());
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
   for (round_ = 1; round_ <= SequentialIntervals::looks().back(); ++round_) {
     shuffle(order, random);
@@ -63,206 +65,25 @@ Finals FinalsRunner::run(const Tick& tick) {
     sample_load();
     if (winner_ == nullptr) end_round();
     if (settled()) break;
-    if (active_specs() <= kFew && !rules_.together) separate();
+    if (processes_.active_specs() <= kFew && !rules_.together) processes_.separate();
   }
   time_in_other_state();
-  return result();
-}
-
-void FinalsRunner::load_all() {
-  const std::vector<FinalsEntry*> all = in_order_of_loading();
-  may_leave_out_ = rules_.end_is_asked_for;
-  const bool are_many = std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders;
-  if (is_gpu(service_->requests().hello().backend) && (are_many || rules_.together)) load_beside(all);
-  load(without_process());
-  may_leave_out_ = false;
-  for (FinalsEntry* entry : all) {
-    if (entry->active() || !may_try_again(*entry)) continue;
-    entry->tried_again = true;
-    load({entry});
-  }
-  std::erase_if(entries_, [](const auto& entry) { return entry->left_out(); });
-  std::vector<Finalist*> specs;
-  for (const auto& entry : entries_)
-    if (entry->is_spec()) specs.push_back(&entry->result);
-  tournament_.emplace(std::move(specs), rules_.accuracy);
-}
-
-// The best spec and the baselines come first, as where contenders are cut before.
-std::vector<FinalsEntry*> FinalsRunner::in_order_of_loading() const {
-  std::vector<FinalsEntry*> order;
-  for (const auto& entry : entries_)
-    if (!entry->result.failure) order.push_back(entry.get());
-  if (order.size() > 1)
-    std::stable_partition(order.begin() + 1, order.end(), [](const FinalsEntry* entry) { return !entry->is_spec(); });
-  return order;
-}
-
-/// Those that are to take part and do not yet.
-std::vector<FinalsEntry*> FinalsRunner::without_process() const {
-  std::vector<FinalsEntry*> found;
-  for (FinalsEntry* entry : in_order_of_loading())
-    if (!entry->active() && !entry->left_out() && entry->result.eliminated_after == 0) found.push_back(entry);
-  return found;
-}
-
-// What ends the process while it is loaded is loaded apart, and the others begin anew.
-void FinalsRunner::load_beside(const std::vector<FinalsEntry*>& entries) {
-  wait_for_others([&] { return device_->begin_opening(); });
-  const auto begin = service_->now();
-  std::shared_ptr<WorkerProcess> process;
-  std::string group;
-  for (FinalsEntry* entry : entries) {
-    if (is_late(begin)) entry->state = FinalsEntry::LeftOut{};
-    if (!std::holds_alternative<FinalsEntry::Absent>(entry->state)) continue;
-    auto request = request_of(*entry);
-    if (!request) continue;
-    const std::string own = wire::load_group_of(*request);
-    if (group.empty()) group = own;
-    const bool may_be_missing =
-        entry->contender.entrant.is_vendor() && service_->requests().hello().vendor_library.empty();
-    if (own != group || may_be_missing) {
-      entry->state = FinalsEntry::Apart{};
-      continue;
-    }
-    if (load_next_to(process, *entry, std::move(*request))) continue;
-    entry->state = FinalsEntry::Apart{};
-    device_->end_opening();
-    return load_beside(entries);
-  }
-  device_->end_opening();
-}
-
-/// The one that rests on the device, or a fresh one.
-std::shared_ptr<WorkerProcess> FinalsRunner::first_process(const wire::MeasureRequest& request) {
-  auto process = device_->take_measuring();
-  if (!process) return std::make_shared<WorkerProcess>(device_->start(request));
-  rested_ = process->id();
-  process->send(wire::Next{request});
-  return process;
-}
-
-/// Loads the entry, and starts the shared process for the first of them. Returns false if that process has ended.
-bool FinalsRunner::load_next_to(std::shared_ptr<WorkerProcess>& process, FinalsEntry& entry,
-                                wire::MeasureRequest request) {
-  const std::size_t place = active_count();
-  if (place > 0) {
-    process->send(wire::Next{std::move(request), true});
-  } else {
-    process = first_process(request);
-  }
-  entry.state = FinalsEntry::Active{process, place};
-  await(entry, [&] { return process->phase() == Phase::ready; });
-  if (entry.active()) process->send(wire::Load{});
-  await(entry, [&] { return process->loaded(); });
-  return entry.active() != nullptr;
-}
-
-// Their rounds so far count.
-void FinalsRunner::separate() {
-  std::vector<FinalsEntry*> together;
-  for (const auto& entry : entries_)
-    if (entry->active() && !entry->active()->is_alone()) together.push_back(entry.get());
-  if (together.empty()) return;
-  leave(together);
-  load(together);
-}
-
-// Never are so many left out that fewer than two remain, one of them a spec.
-bool FinalsRunner::is_late(FinalsRules::Clock::time_point begin) const {
-  const bool any_spec =
-      std::ranges::any_of(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
-  return may_leave_out_ && any_spec && active_count() >= 2 && service_->now() >= begin + (rules_.end - begin) / 2;
-}
-
-// An entry whose process could not open the device is neither active nor failed, and is started again.
-void FinalsRunner::load(const std::vector<FinalsEntry*>& entries) {
-  wait_for_others([&] { return device_->begin_opening(); });
-  const int at_once = opening_at_once(service_->requests().hello().backend);
-  const auto is_loading = [](const FinalsEntry* entry) {
-    return entry->active() && !entry->active()->process->loaded();
-  };
-  const auto begin = service_->now();
-  std::vector<FinalsEntry*> missing = entries;
-  while (!missing.empty()) {
-    for (FinalsEntry* entry : missing) {
-      while (std::ranges::count_if(missing, is_loading) >= at_once) handle_next();
-      if (is_late(begin)) {
-        entry->state = FinalsEntry::LeftOut{};
-        continue;
-      }
-      start(*entry);
-      await(*entry, [&] { return entry->active()->process->phase() == Phase::ready; });
-      if (const auto* active = entry->active()) active->process->send(wire::Load{});
-    }
-    for (FinalsEntry* entry : missing) await(*entry, [&] { return entry->active()->process->loaded(); });
-    std::erase_if(missing, [](const FinalsEntry* entry) {
-      return entry->active() || entry->result.failure || entry->left_out();
-    });
-  }
-  device_->end_opening();
-}
-
-// Waits for the build of a spec.
-std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare(const wire::Contender& contender) {
-  if (contender.entrant.is_vendor())
-    return Prepared{service_->requests().vendor(contender.entrant.kind == Entrant::Kind::vendor_fastest)};
-  if (contender.stored) return prepare_stored(*contender.stored);
-  const Builder::Result* built = nullptr;
-  while ((built = service_->builds().find_or_build(contender.entrant.spec)) == nullptr) {
-    service_->builds().builder().start_queued();
-    handle_next();
-  }
-  if (const auto* failure = std::get_if<Failure>(built)) return *failure;
-  return Prepared{service_->requests().measure(contender.entrant.spec), std::get<Artifact>(*built).path.string()};
-}
-
-std::variant<FinalsRunner::Prepared, Failure> FinalsRunner::prepare_stored(
-    const wire::Contender::Stored& stored) const {
-  const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
-  const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
-  if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
-  return Failure{
-      Stage::load, Cause::reported, "the artifact that was timed then is not in the build store, or has changed", {}};
-}
-
-/// What a process is to measure for it; nullopt: it has failed.
-std::optional<wire::MeasureRequest> FinalsRunner::request_of(FinalsEntry& entry) {
-  entry.state = FinalsEntry::Absent{};
-  entry.result.failure.reset();
-  auto prepared = prepare(entry.contender);
-  if (const auto* failure = std::get_if<Failure>(&prepared)) {
-    entry.result.failure = *failure;
-    return std::nullopt;
-  }
-  try {
-    while (!service_->reference().ready(entry.contender.entrant.spec)) handle_next();
-  } catch (const Unlaunchable& error) {
-    entry.result.failure = Failure{Stage::start, Cause::reported, error.what(), {}};
-    return std::nullopt;
-  }
-  note_turn(entry);
-  auto& [request, artifact] = std::get<Prepared>(prepared);
-  return service_->complete(std::move(request), artifact);
-}
-
-void FinalsRunner::start(FinalsEntry& entry) {
-  if (const auto request = request_of(entry))
-    entry.state = FinalsEntry::Active{std::make_shared<WorkerProcess>(device_->start(*request))};
+  processes_.end();
+  return collect(round_);
 }
 
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
 bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
   for (FinalsEntry* entry : order) {
-    if (rests(*entry) || (!entry->active() && !may_try_again(*entry))) continue;
+    if (rests(*entry) || (!entry->active() && !processes_.may_try_again(*entry))) continue;
     if (round_ > 1 && service_->now() >= end() && !needs_another_round()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
     }
     time_in_turn(*entry);
-    if (const auto lost = without_process(); !lost.empty()) {
+    if (const auto lost = processes_.without_process(); !lost.empty()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
-      load(lost);
+      processes_.load(lost);
       return hold_round(order);
     }
   }
@@ -272,13 +93,12 @@ bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
 void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
-  auto measured = time_once(entry, {.launches = rules_.launches});
+  auto measured = time_once(entry);
   if (!measured && !rules_.end_is_asked_for)
     for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
-  if (!measured && may_try_again(entry)) {
-    entry.tried_again = true;
-    load({&entry});
-    measured = time_once(entry, {.launches = rules_.launches});
+  if (!measured && processes_.may_try_again(entry)) {
+    processes_.try_again(entry);
+    measured = time_once(entry);
   }
   if (!measured) return;
   FinalsRound round{.seconds = measured->timing.median};
@@ -294,50 +114,22 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
       entry.result.remarks.push_back(std::move(remark));
 }
 
-std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry, wire::Go go) {
-  wait_for_others([&] { return !entry.active() || device_->take_turn(); });
-  std::optional<wire::Measured> measured;
-  const DeviceSettings clocks = device_settings(entry.contender.entrant.spec);
-  std::optional<std::string> why = entry.active() ? device_->set_clocks(clocks) : std::nullopt;
-  if (entry.active() && !why) {
-    note_turn(entry);
-    go.spec = entry.active()->place;
-    if (entry.active()->checked) go.check = wire::Go::Check::no;
-    entry.active()->process->send(go);
-    await(entry, [&] { return (measured = entry.active()->process->take_measured()).has_value(); });
-    if (measured) std::get<FinalsEntry::Active>(entry.state).checked = true;
-  }
-  device_->end_turn();
-  service_->builds().builder().inputs().check_unbuilt();
-  if (measured && &entry != in_other_state_) why = unusable(entry, clocks, *measured);
+/// nullopt: the contender's result says why.
+std::optional<wire::Measured> FinalsRunner::time_once(FinalsEntry& entry) {
+  auto measured = processes_.time(entry, {.launches = rules_.launches});
+  const auto why = measured ? unusable(entry, *measured) : std::nullopt;
   if (!why) return measured;
-  drop(entry, *why);
+  processes_.drop(entry, *why);
   return std::nullopt;
 }
 
 /// Why a measurement does not count: it was not made at the clocks that its parameters say, or lacks the objective.
-std::optional<std::string> FinalsRunner::unusable(const FinalsEntry& entry, const DeviceSettings& clocks,
-                                                  const wire::Measured& measured) const {
+std::optional<std::string> FinalsRunner::unusable(const FinalsEntry& entry, const wire::Measured& measured) const {
+  const DeviceSettings clocks = device_settings(entry.contender.entrant.spec);
   if (auto why = contradiction(clocks, measured.metrics)) return why;
   if (!objective_ || !entry.is_spec()) return std::nullopt;
   std::string why = objective_->why_none(entry.contender.entrant.spec, measurement_of(measured));
   return why.empty() ? std::nullopt : std::optional(std::move(why));
-}
-
-void FinalsRunner::drop(FinalsEntry& entry, const std::string& why) {
-  entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
-  if (entry.active()->is_alone()) entry.active()->process->kill();
-  entry.state = FinalsEntry::Absent{};
-}
-
-// A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
-bool FinalsRunner::may_try_again(const FinalsEntry& entry) const {
-  return entry.result.failure && !entry.tried_again && !entry.contender.entrant.is_vendor() &&
-         entry.result.eliminated_after == 0;
-}
-
-void FinalsRunner::note_turn(const FinalsEntry& entry) const {
-  if (rules_.note_turn) rules_.note_turn(entry.contender);
 }
 
 // The winner and what it is compared with; the other specs while the finals' own time lasts.
@@ -358,10 +150,8 @@ void FinalsRunner::time_in_other_state() {
     const auto launches = *rules_.other_state == PowerState::sustained
                               ? kSamplesInSustained
                               : static_cast<std::int64_t>(std::clamp(fitting, 3.0, kMostLaunchesInBurst));
-    in_other_state_ = entry;
-    const auto measured =
-        time_once(*entry, {.launches = launches, .check = wire::Go::Check::no, .state = rules_.other_state});
-    in_other_state_ = nullptr;
+    const auto measured = processes_.time(
+        *entry, {.launches = launches, .check = wire::Go::Check::no, .state = rules_.other_state}, true);
     if (measured) entry->result.other_state_seconds = measured->timing.median;
   }
 }
@@ -378,7 +168,7 @@ void FinalsRunner::end_round() {
   std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
     if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
-  leave(leaving);
+  processes_.leave(leaving);
 }
 
 /// The specs that were slow in the sweep, if there is no time for the rounds that tell any two specs apart, by what
@@ -424,46 +214,13 @@ bool FinalsRunner::rests(const FinalsEntry& entry) const {
 
 // Costs that have never changed are known exactly after kFewest rounds, for which slow specs get more time.
 bool FinalsRunner::needs_another_round() const {
-  return objective_ && !rules_.end_is_asked_for && round_ <= Judge::kFewest && active_specs() > 1 &&
+  return objective_ && !rules_.end_is_asked_for && round_ <= Judge::kFewest && processes_.active_specs() > 1 &&
          tournament_->judge().never_changed() && service_->now() < end() + platform::ticks(kExactSeconds);
 }
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.
 FinalsRules::Clock::time_point FinalsRunner::end() const {
   return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
-}
-
-// The last of those that share a process ends it.
-void FinalsRunner::leave(std::span<FinalsEntry* const> entries) {
-  for (FinalsEntry* entry : entries)
-    if (entry->active() && !entry->active()->is_alone()) entry->state = FinalsEntry::Absent{};
-  if (std::ranges::none_of(entries, &FinalsEntry::active)) return;
-  wait_for_others([&] { return device_->begin_opening(); });
-  for (FinalsEntry* entry : entries)
-    if (const auto* active = entry->active()) active->process->send(wire::Done{});
-  for (FinalsEntry* entry : entries) await(*entry, [] { return false; });
-  device_->end_opening();
-}
-
-void FinalsRunner::rest_shared_process() {
-  std::shared_ptr<WorkerProcess> shared;
-  for (const auto& entry : entries_) {
-    const auto* active = entry->active();
-    if (active == nullptr || (shared ? active->process != shared : active->is_alone())) continue;
-    shared = active->process;
-    entry->state = FinalsEntry::Absent{};
-  }
-  if (!shared) return;
-  shared->take_stage_times();  // of the finals, which are told apart from the sweep's
-  device_->rest_measuring(shared);
-}
-
-Finals FinalsRunner::result() {
-  std::vector<FinalsEntry*> all;
-  for (const auto& entry : entries_) all.push_back(entry.get());
-  if (rules_.together && device_->keeps_measuring()) rest_shared_process();
-  leave(all);
-  return collect(round_);
 }
 
 Finals FinalsRunner::collect(int last_round) const {
@@ -478,57 +235,6 @@ Finals FinalsRunner::collect(int last_round) const {
     finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
                             static_cast<double>(others_running_.size());
   return finals;
-}
-
-template <typename Condition>
-void FinalsRunner::await(FinalsEntry& entry, Condition reached) {
-  while (entry.active() && !reached()) handle_next();
-}
-
-// While the finals wait, no contender runs.
-template <typename Condition>
-void FinalsRunner::wait_for_others(Condition free) {
-  if (free()) return;
-  if (rules_.note_waiting) rules_.note_waiting();
-  while (!free()) handle_next();
-}
-
-std::ptrdiff_t FinalsRunner::active_specs() const {
-  return std::ranges::count_if(entries_, [](const auto& entry) { return entry->active() && entry->is_spec(); });
-}
-
-std::size_t FinalsRunner::active_count() const {
-  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& entry) { return entry->active(); }));
-}
-
-// The next tunings wait for what they try first. Times on a GPU do not depend on what the cores do.
-void FinalsRunner::build_for_others() {
-  if (is_gpu(service_->requests().hello().backend)) service_->builds().builder().start_queued();
-}
-
-void FinalsRunner::handle_next() {
-  tick_(round_, active_count());
-  const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
-  if (!event) return;
-  heed(*event);
-  if (service_->handle(*event)) return build_for_others();
-  std::vector<FinalsEntry*> entries;
-  for (const auto& entry : entries_)
-    if (entry->active() && entry->active()->process->id() == process_of(*event)) entries.push_back(entry.get());
-  if (entries.empty()) return;
-  WorkerProcess& process = *entries.front()->active()->process;
-  if (const auto* line = std::get_if<platform::ProcessHost::Line>(&*event)) process.handle(*line);
-  if (process.loaded()) device_->note_opened();
-  const auto* ended = std::get_if<platform::ProcessHost::Ended>(&*event);
-  if (ended == nullptr) return;
-  if (ended->exit.unreaped) device_->throw_lost("a worker on it could not be killed");
-  process.handle(*ended);
-  const bool refused = process.no_device() && !process.loaded();
-  if (refused)
-    device_->note_refused(process.failure()->message);
-  else if (entries.size() == 1 && process.id() != rested_ && entries.front() != in_other_state_)
-    entries.front()->result.failure = process.failure();
-  for (FinalsEntry* entry : entries) entry->state = FinalsEntry::Absent{};
 }
 
 }  // namespace tune::exec
