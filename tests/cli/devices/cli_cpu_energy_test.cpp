@@ -32,7 +32,7 @@ class CpuEnergy : public testing::Test {
                    "#include <unistd.h>\nextern \"C\" void gemm(const float* A, const float* B, float* C, int m, int "
                    "n, int k) {\n  while (!access(\"" +
                        pause + R"(", F_OK)) usleep(1000);
-  usleep(5000);
+  usleep(15000);
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       float sum = 0;
