@@ -1,7 +1,5 @@
 #include "results/results.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "backend.h"
 #include "platform/files/descriptor.h"

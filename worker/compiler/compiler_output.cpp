@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <regex>
 #include <utility>

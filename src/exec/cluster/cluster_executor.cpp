@@ -1,5 +1,4 @@
 // What Cluster::executor() is.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,6 @@
 #include "exec/evaluate/finals_runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <thread>

@@ -1,7 +1,6 @@
 #include "search/methods/bayes.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include <array>
 #include <csignal>
 #include <cstddef>
 

@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <new>
 #include <optional>
 #include <thread>
