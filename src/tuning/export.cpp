@@ -83,7 +83,7 @@ Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Obje
 
 recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
   recording::RecordedTrial recorded = recording::to_recorded(trial);
-  recorded.measure_seconds = trial.measure_seconds;
+  recorded.measure_seconds = trial.measure_seconds;  // 0 if that is not known, as these files have it
   auto* measurement = std::get_if<Measurement>(&recorded.outcome);
   if (measurement == nullptr) return recorded;
   const auto add = [&](const std::string& name, double value) {

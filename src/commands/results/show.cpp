@@ -98,8 +98,7 @@ void say_what_is_shown(const recording::Recording& recording, const results::Rec
   if (!shown.printed)
     print_wrapped(
         fmt::format("note: {} does not have what the run printed, because it goes on, was killed, or is of an older "
-                    "version of tune; "
-                    "this is put together from its trials so far",
+                    "version of tune; this is put together from its trials so far",
                     recording.file));
 }
 
