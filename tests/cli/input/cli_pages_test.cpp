@@ -59,15 +59,21 @@ const std::vector<Block> kElsewhere = {
 
 std::string page(const std::string& file) { return platform::read_file(std::string(TUNE_SOURCE_DIR) + "/" + file); }
 
-/// The blocks of a page in which there is a command of tune.
-std::vector<std::string> blocks_of(const std::string& file) {
-  const std::string text = page(file), open = "```sh\n";
+/// The blocks of a page in this language.
+std::vector<std::string> all_blocks(const std::string& file, const std::string& language) {
+  const std::string text = page(file), open = "```" + language + "\n";
   std::vector<std::string> blocks;
   for (auto at = text.find(open); at != text.npos; at = text.find(open, at)) {
     at += open.size();
-    const std::string block = text.substr(at, text.find("```", at) - at);
-    if (block.starts_with("tune ") || has(block, "\ntune ")) blocks.push_back(block);
+    blocks.push_back(text.substr(at, text.find("```", at) - at));
   }
+  return blocks;
+}
+
+/// The blocks of a page in which there is a command of tune.
+std::vector<std::string> blocks_of(const std::string& file) {
+  std::vector<std::string> blocks = all_blocks(file, "sh");
+  std::erase_if(blocks, [](const std::string& block) { return !block.starts_with("tune ") && !has(block, "\ntune "); });
   return blocks;
 }
 
@@ -134,6 +140,48 @@ TEST_F(Pages, TheirBlocksOfCommandsWork) {
     const std::string out = said(block);
     EXPECT_TRUE(out.ends_with("code 0")) << out;
     EXPECT_FALSE(has(out, "\nfailed: ")) << out;
+  }
+}
+
+/// What a part of a tuning file in the manual needs around it, and how it begins.
+struct Part {
+  std::string page, begin, rest;
+};
+
+// Each is made a whole file, which --dry-run reads.
+TEST(Manual, ItsPartsOfTuningFilesAreRead) {
+  const std::string gemm =
+                        "name: gemm\nfile: k.cu\nkernel: gemm\n"
+                        "problem: {gemm: {m: 512, n: 512, k: 512, a: f32, b: f32, c: f32}}\n",
+                    launch = "launch: {grid: [m//64], block: [256], args: [A, B, C, m, n, k]}\n",
+                    blur = "name: blur\nfile: k.cpp\nkernel: blur\nparams: {T: [8, 16]}\n",
+                    buffer = "type: f32, count: w*h, role: ";
+  const std::vector<Part> parts = {
+      {"docs/cost-model.md", "model:",
+       gemm + launch + "params: {BM: 64, BN: 64, BK: 16, WM: 32, WN: 32, NUM_STAGES: 2, SPLIT_K: [1, 2], GROUP: 8}\n"},
+      {"docs/energy.md", "params:", gemm + launch},
+      {"docs/tuning-file.md", "problem:", blur + "launch: {args: [in, out, w, h]}\n"},
+      {"docs/tuning-file.md", "launch:",
+       blur +
+           "problem: {custom: {sizes: {w: 64, h: 64, steps: 32}, reference: {spec: {T: 8}}, buffers: [{name: power, " +
+           buffer + "in}, {name: temp, " + buffer + "in}, {name: out, " + buffer + "out}]}}\n"}};
+  for (const Part& part : parts) {
+    Sandbox sandbox;
+    const std::string more = part.begin == "launch:" ? "const float*, " : "";
+    sandbox.write("k.cu",
+                  "extern \"C\" __global__ void gemm(const float*, const float*, float*, int, int, int) { BM, BN, BK, "
+                  "WM, WN, NUM_STAGES, SPLIT_K, GROUP; }\n");
+    sandbox.write("k.cpp", "extern \"C\" void blur(const float*, " + more +
+                               "float*, int, int) { T; }\n"
+                               "extern \"C\" void blur_simple(const float*, float*, int, int) {}\n");
+    const auto blocks = all_blocks(part.page, "yaml");
+    const auto found = std::ranges::find_if(blocks, [&](const std::string& b) { return b.starts_with(part.begin); });
+    ASSERT_NE(found, blocks.end()) << part.page;
+    const std::string file = part.rest + *found;
+    sandbox.write("k.yaml", file);
+    const Result result = sandbox.tune({"k.yaml", "--dry-run", has(file, "k.cpp") ? "-q" : "--device-file=h200"});
+    EXPECT_EQ(result.code, 0) << file << result.err;
+    EXPECT_FALSE(has(result.err, "warning: ")) << file << result.err;
   }
 }
 
