@@ -119,8 +119,8 @@ class SourceCheck {
     if (parameters->size() != launch.args.size()) {
       std::vector<std::string> names;
       for (const Tokens& parameter : *parameters) names.push_back(name_of(parameter));
-      return complain(fmt::format("{}: args has {}, and '{}' takes {}: {}", key, launch.args.size(), launch.kernel,
-                                  names.size(), fmt::join(names, ", ")));
+      return complain(fmt::format("{}: args has {}, and '{}' takes {}{}{}", key, launch.args.size(), launch.kernel,
+                                  names.size(), names.empty() ? "" : ": ", fmt::join(names, ", ")));
     }
     for (std::size_t i = 0; i < parameters->size(); ++i) check_type(launch, launch.args[i], (*parameters)[i], key);
   }
