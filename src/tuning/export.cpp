@@ -62,8 +62,8 @@ exec::Artifact artifact_of(exec::Executor& executor, const Spec& spec) try {
 }  // namespace
 
 Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
-                   const TimeRule& time, bool fresh)
-    : t4_(outputs.t4), plan_(&plan), objective_(&objective), fresh_(fresh) {
+                   const TimeRule& time)
+    : t4_(outputs.t4), plan_(&plan), objective_(&objective) {
   if (outputs.kt_cache.empty() && t4_.empty()) return;
   recording_.device = device;
   recording_.time = time;
@@ -99,16 +99,16 @@ recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
 }
 
 void Exporter::add(const Trial& trial) {
-  if (!cache_ && t4_.empty()) return;
-  recording::RecordedTrial entry = recorded(trial);
-  if (cache_) cache_->add(entry, platform::timestamp(), fresh_ && !trial.recorded);
-  if (!t4_.empty()) recording_.trials.push_back(std::move(entry));
+  const Failure* failure = trial.failure();
+  const bool tells_nothing = failure != nullptr && (failure->facts.machine_suspected || failure->facts.not_tried);
+  if (cache_) cache_->add(recorded(trial), platform::timestamp(), !trial.recorded && !tells_nothing);
 }
 
-void Exporter::finish() {
+void Exporter::finish(std::span<const Trial> trials) {
   if (cache_) cache_->close();
   cache_.reset();
   if (t4_.empty()) return;
+  for (const Trial& trial : trials) recording_.trials.push_back(recorded(trial));
   platform::write_file(t4_, recording::to_t4(recording_, platform::timestamp()));
 }
 

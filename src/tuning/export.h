@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <span>
 
 #include "exec/evaluate/executor.h"
 #include "model/statistics/objective.h"
@@ -13,12 +14,12 @@ class Exporter {
  public:
   /// Opens the cache. `time`: what the trials' times are. `objective` must outlive this. Throws Error.
   Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
-           const TimeRule& time, bool fresh = false);
+           const TimeRule& time);
 
-  /// Throws Error(environment).
+  /// Adds a trial to the cache, where a new one replaces what the cache has of its spec. Throws Error(environment).
   void add(const Trial& trial);
-  /// Closes the cache and writes the T4 file. Throws Error(environment).
-  void finish();
+  /// Closes the cache and writes the T4 file of all trials. Throws Error(environment).
+  void finish(std::span<const Trial> trials);
 
  private:
   recording::RecordedTrial recorded(const Trial& trial) const;
@@ -26,7 +27,6 @@ class Exporter {
   std::filesystem::path t4_;
   const Plan* plan_;
   const Objective* objective_;
-  bool fresh_;
   recording::Recording recording_;
   std::unique_ptr<recording::KernelTunerCache> cache_;
 };

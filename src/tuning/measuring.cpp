@@ -54,8 +54,7 @@ void confirm_best(Tuner& tuner, Measuring& measuring, const Objective& objective
     if (ranking.rows.empty() || !ranking.rows.front().trial->measurement()->shared) return;
     measuring.set_repeating(true);
     measuring.executor().stop_sharing();
-    trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())] =
-        tuner.try_one(ranking.rows.front().trial->spec);
+    tuner.repeat(trials[static_cast<std::size_t>(ranking.rows.front().trial - trials.data())]);
     measuring.set_repeating(false);
   }
 }

@@ -104,6 +104,11 @@ std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {
   }
 }
 
+void Tuner::repeat(Trial& trial) {
+  trial = try_one(trial.spec);
+  observer_->finished(trial);
+}
+
 Trial Tuner::try_one(const Spec& spec) {
   runner_->start(spec);
   Trial trial = wait();

@@ -52,6 +52,8 @@ class Tuner {
   /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
   /// budget is spent. Returns how many. Throws as sweep.
   std::int64_t repeat(const std::function<bool(const Trial&)>& which);
+  /// The same for one of trials(), whatever is left of the time.
+  void repeat(Trial& trial);
   /// The trial of a spec that need not be in the space (a baseline); it is not one of trials(). Throws as sweep.
   Trial try_one(const Spec& spec);
 

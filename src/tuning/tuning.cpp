@@ -18,18 +18,18 @@ void print(const results::Results& results) {
   platform::flush_results();
 }
 
-void write_files(const results::Results& results, const TuningParts& parts) {
+void write_files(const results::Results& results, std::span<const Trial> trials, const TuningParts& parts) {
   try {
     results.write_files(parts.outputs, parts.device);
   } catch (const Error& error) {
     try {
-      parts.exporter.finish();
+      parts.exporter.finish(trials);
     } catch (const Error& another) {
       throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
     }
     throw;
   }
-  parts.exporter.finish();
+  parts.exporter.finish(trials);
 }
 
 void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
@@ -144,7 +144,7 @@ results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, 
 
   // Write it.
   if (end.complete() && parts.journal != nullptr) parts.journal->flush(true);
-  if (!outcome.ended_early) write_files(results, parts);
+  if (!outcome.ended_early) write_files(results, outcome.trials, parts);
   end.rethrow();
   return results;
 }

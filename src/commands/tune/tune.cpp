@@ -239,8 +239,7 @@ Tuned tune(Target& target) {
 
   // What is known already.
   const bool fresh = target.options.fresh || repeats_result(target);
-  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.tuner.time,
-                            fresh);
+  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.tuner.time);
   const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);

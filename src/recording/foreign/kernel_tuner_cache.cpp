@@ -289,7 +289,8 @@ void KernelTunerCache::take_figures(std::string_view entry) {
 void KernelTunerCache::add(const RecordedTrial& trial, const std::string& timestamp, bool anew) {
   const bool fails = !std::holds_alternative<Measurement>(trial.outcome);
   const auto [entry, is_new] = failed_.try_emplace(escaped_key(trial), fails);
-  if (!is_new && !anew && (fails || !entry->second)) return;
+  const bool replaces = anew ? !fails || !entry->second : !fails && entry->second;
+  if (!is_new && !replaces) return;
   entry->second = fails;
   if (const auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement != nullptr && !figures_fixed_) {
     for (const auto& [name, value] : measurement->metrics)

@@ -113,7 +113,7 @@ TEST_F(Isolation, AFewOfManyAreMeasuredAgainInProcessesOfTheirOwn) {
 
 TEST_F(Isolation, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
   write("is_twice_as_fast_if_reused", 24);
-  const Result result = tune_auto({"--tune"});
+  const Result result = tune_auto({"--tune", "--t4", "t4.json", "--kt-cache", "cache.json"});
   EXPECT_EQ(result.code, 0) << result.err;
   const std::string why =
       " took 0.5 ms in a process that others had used and 1 ms in one of its own; from then on every spec had a "
@@ -128,6 +128,11 @@ TEST_F(Isolation, ATimeThatAFreshProcessDoesNotConfirmEndsTheSharing) {
     EXPECT_NEAR(measurement.timing.median, 0.001, 1e-9) << mesh_idx;
   }
   EXPECT_FALSE(has(sandbox_.read("out.csv"), ",process\n"));
+  for (const char* file : {"t4.json", "cache.json"}) {
+    const Result replayed = sandbox_.tune({"gemm.yaml", "--simulate", file, "--top", "all"});
+    EXPECT_TRUE(has(replayed.out, "Number of valid specs: 24\n")) << file << replayed.out << replayed.err;
+    EXPECT_FALSE(has(replayed.out, " 0.500000 ")) << file << replayed.out;
+  }
 }
 
 TEST_F(Isolation, ADisagreementHoldsForTheRunsThatContinueTheJournal) {

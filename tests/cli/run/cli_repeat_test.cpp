@@ -253,6 +253,18 @@ TEST_F(Repeat, FreshTimesReplaceThoseInACacheOfKernelTuner) {
   EXPECT_TRUE(has(tune({"bench.yaml", "--simulate", "cache.json"}).out, " 2.000000 "));
 }
 
+TEST_F(Repeat, TimesOfChangedCodeReplaceThoseInACacheOfKernelTuner) {
+  write_program("{T: [1]}");
+  tune({"bench.yaml", "--kt-cache", "cache.json"});
+  const std::string before = sandbox_.read("cache.json");
+  tune({"bench.yaml", "--kt-cache", "cache.json"});
+  EXPECT_EQ(sandbox_.read("cache.json"), before) << "nothing was measured";
+  sandbox_.environment["TIMES"] = "2";
+  sandbox_.write("bench.sh", std::string(kProgram) + "# changed\n");
+  tune({"bench.yaml", "--kt-cache", "cache.json"});
+  EXPECT_TRUE(has(tune({"bench.yaml", "--simulate", "cache.json"}).out, " 2.000000 "));
+}
+
 TEST_F(Repeat, FreshAndArtifactAreRefusedWhereNothingIsMeasured) {
   write_program();
   tune({"bench.yaml", "--tune", "--output", "out"});
