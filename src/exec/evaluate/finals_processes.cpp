@@ -211,7 +211,7 @@ std::optional<wire::Measured> FinalsProcesses::time(FinalsEntry& entry, wire::Go
   forgiven_ = nullptr;
   device_->end_turn();
   service_->builds().builder().inputs().check_unbuilt();
-  if (why) drop(entry, *why);
+  if (why && !forgives) drop(entry, *why);
   return measured;
 }
 
