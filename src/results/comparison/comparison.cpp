@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "config/recorded/recorded_best.h"
 #include "model/statistics/finals.h"
@@ -26,8 +27,10 @@ std::string problem_text(const ProblemTimes& times) {
   return times.problem.empty() ? "an unnamed problem" : line_with_escapes(times.problem);
 }
 
-/// The problem of the other run that is the same, if possible of the same kernel and device; null: there is none.
-const ProblemTimes* find_same(const ProblemTimes& problem, const RecordedTimes& run, bool only_one) {
+/// The problem of the other run that is the same as this one of `before`, if possible of the same kernel and device;
+/// null: there is none.
+const ProblemTimes* find_same(const ProblemTimes& problem, const RecordedTimes& before, const RecordedTimes& run) {
+  const bool only_one = before.problems.size() == 1 && run.problems.size() == 1;
   if (only_one && (problem.problem.empty() || run.problems.front().problem.empty())) return &run.problems.front();
   const ProblemTimes* found = nullptr;
   int most_alike = 0;
@@ -49,12 +52,10 @@ std::string no_time_text(const RecordedTimes& before, const ProblemTimes& proble
   refuse(no_time_text(before, problem) + "; give a result in which one has");
 }
 
-bool of_two_devices(const ProblemTimes& before, const ProblemTimes& now) {
-  return !before.device.empty() && !now.device.empty() && before.device != now.device;
-}
-
-std::string devices_text(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
-                         const ProblemTimes& today) {
+/// That the times of a problem are those of two devices; empty: they are not.
+std::string two_devices_text(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
+                             const ProblemTimes& today) {
+  if (then.device.empty() || today.device.empty() || then.device == today.device) return "";
   return fmt::format("{} is of the device {}, and {} of {}", before.file, line_with_escapes(then.device), now.file,
                      line_with_escapes(today.device));
 }
@@ -81,8 +82,9 @@ void add_shape(const ProblemTimes& before, const ProblemTimes& now, ComparedShap
 
 void refuse_two_devices(const RecordedTimes& before, const RecordedTimes& now, const ProblemTimes& then,
                         const ProblemTimes& today, const ComparisonRules& rules) {
-  if (!of_two_devices(then, today) || rules.any_device) return;
-  refuse(devices_text(before, now, then, today) +
+  const std::string text = two_devices_text(before, now, then, today);
+  if (text.empty() || rules.any_device) return;
+  refuse(text +
          ": what changed in the kernel cannot be told from what differs between the devices; tune diff --any-device "
          "compares them all the same");
 }
@@ -156,18 +158,14 @@ ComparedRun heading_of(const RecordedTimes& run) {
 
 /// Everything but what follows from all rows together.
 RunComparison collected(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
-  const ProblemTimes &first = before.problems.front(), &first_now = now.problems.front();
   RunComparison comparison;
   comparison.before = heading_of(before);
   comparison.now = heading_of(now);
   comparison.threshold = rules.threshold;
-  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
-  if (of_two_devices(first, first_now) && rules.any_device)
-    comparison.warnings.push_back(devices_text(before, now, first, first_now) +
-                                  ": the changes are also those of the device");
+  std::set<std::string> of_two_devices;
   std::vector<ProblemTimes> only_before, only_now = now.problems, without_times;
   for (const ProblemTimes& problem : before.problems) {
-    const ProblemTimes* same = find_same(problem, now, only_one);
+    const ProblemTimes* same = find_same(problem, before, now);
     if (same == nullptr) {
       only_before.push_back(problem);
       continue;
@@ -180,10 +178,14 @@ RunComparison collected(const RecordedTimes& before, const RecordedTimes& now, c
       without_times.push_back(problem);
       continue;
     }
+    of_two_devices.insert(two_devices_text(before, now, problem, *same));
     ComparedShape shape = compared_shape(problem, *same);
     if (comparison.now.device.empty() && !same->device.empty()) shape.problem += " on " + same->device;
     add_shape(problem, *same, std::move(shape), comparison);
   }
+  of_two_devices.erase("");
+  for (const std::string& text : of_two_devices)
+    comparison.warnings.push_back(text + ": the changes are also those of the device");
   if (comparison.shapes.empty() && !without_times.empty()) refuse_for_lack_of_times(before, without_times.front());
   for (const ProblemTimes& problem : without_times) comparison.warnings.push_back(no_time_text(before, problem));
   warn_of_missing(texts_of(only_before), comparison.before, comparison);
@@ -242,10 +244,9 @@ double as_recorded(double figure, double recorded) {
 }  // namespace
 
 void require_comparable(const RecordedTimes& before, const RecordedTimes& now, const ComparisonRules& rules) {
-  const bool only_one = before.problems.size() == 1 && now.problems.size() == 1;
   bool any = false;
   for (const ProblemTimes& problem : before.problems) {
-    const ProblemTimes* same = find_same(problem, now, only_one);
+    const ProblemTimes* same = find_same(problem, before, now);
     if (same == nullptr) continue;
     any = true;
     if (!problem.best) refuse_for_lack_of_times(before, problem);
