@@ -226,8 +226,8 @@ class Tunings {
     if (error.code() == ExitCode::none_valid && options_->makes_several()) {
       add_row(target);
       compared_.add(target.job.label(), {});
+      if (options_->tune) ++decisions_[Decision::fail];
     }
-    if (options_->tune) ++decisions_[error.code() == ExitCode::none_valid ? Decision::fail : Decision::undecided];
     throw;
   }
 
