@@ -18,8 +18,11 @@ tuning::Work of_several(tuning::Work work, int tunings) {
 std::uintmax_t bytes_in(const std::filesystem::path& folder) {
   std::error_code error;
   std::uintmax_t bytes = 0;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (entry->is_regular_file(error)) bytes += entry->file_size(error);
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code gone;  // another process may remove it
+    const std::uintmax_t size = entry->is_regular_file(gone) ? entry->file_size(gone) : 0;
+    if (!gone) bytes += size;
+  }
   return bytes;
 }
 
