@@ -56,10 +56,12 @@ TUNE_HOST_DEVICE constexpr long long rotated(long long index, long long by, long
   return index + by < moving ? index + by : index + by - moving;
 }
 
-/// Lines of rotated_inputs.h.
+/// Matrices that are rotated, as lines of elements: element i of a line is what is otherwise element i + shift of the
+/// line that is `skipped` further on, modulo the numbers of those that move.
 struct Lines {
-  long long matrices, lines, length, matrix_stride, line_stride, element_stride, skipped, shift, moving_lines, moving;
-  Groups groups;
+  long long matrices, lines, length;  ///< lines of each matrix
+  long long matrix_stride, line_stride, element_stride, skipped, shift, moving_lines, moving;
+  Groups groups;  ///< in which lines are skipped, instead of in all that move
 };
 
 /// Elements of a line that a thread reads before it uses the first.

@@ -29,7 +29,7 @@ MatrixView bias_view(const Gemm& gemm) {
 
 /// A line whose elements are no neighbours: calls `part(to, from, 1)` for each.
 template <typename Part>
-void for_each_element(const Lines& all, std::int64_t to, std::int64_t from, const Part& part) {
+void for_each_element(const gpu::Lines& all, std::int64_t to, std::int64_t from, const Part& part) {
   for (std::int64_t i = 0; i < all.length; ++i)
     part(to + i * all.element_stride, from + gpu::rotated(i, all.shift, all.moving) * all.element_stride, 1);
 }
@@ -38,7 +38,7 @@ void for_each_element(const Lines& all, std::int64_t to, std::int64_t from, cons
 /// with their offsets, on all cores.
 template <typename Part>
 void for_each_run(const RotatedView& rotated, const Part& part) {
-  const Lines all = lines_of(rotated);
+  const gpu::Lines all = lines_of(rotated);
   parallel_for(all.matrices * all.lines, 1 + kGrain / std::max<std::int64_t>(1, all.length),
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t i = begin; i < end; ++i) {
@@ -109,13 +109,13 @@ Rotation draw_rotation(const Gemm& gemm, const std::function<std::int64_t(std::i
 }
 
 // A single column whose elements are neighbours is one line, too.
-Lines lines_of(const RotatedView& rotated) {
+gpu::Lines lines_of(const RotatedView& rotated) {
   const auto& [view, rows, cols, moving_rows, moving_cols, groups] = rotated;
   if (groups.count > 0 || (view.col_stride == 1 && (view.cols > 1 || view.row_stride != 1)))
     return {view.batch, view.rows, view.cols,   view.batch_stride, view.row_stride, view.col_stride,
             rows,       cols,      moving_rows, moving_cols,       groups};
-  return {view.batch,      view.cols, view.rows, view.batch_stride, view.col_stride,
-          view.row_stride, cols,      rows,      moving_cols,       moving_rows};
+  return {view.batch,  view.cols,   view.rows, view.batch_stride, view.col_stride, view.row_stride, cols, rows,
+          moving_cols, moving_rows, {}};
 }
 
 RotatedView rotated_view(const Gemm& gemm, std::size_t buffer, const Rotation& rotation) {

@@ -50,18 +50,8 @@ struct RotatedView {
 /// All of a buffer as it is.
 inline RotatedView whole(std::int64_t count) { return {{1, 1, count, 0, count, 1}}; }
 
-/// Matrices that are rotated, as lines of elements: element i of a line is what is otherwise element i + shift of the
-/// line that is `skipped` further on, modulo the numbers of those that move. Where no groups are, the elements of a
-/// line are neighbours in memory.
-struct Lines {
-  std::int64_t matrices = 1, lines = 0, length = 0;  ///< lines of each matrix
-  std::int64_t matrix_stride = 0, line_stride = 0, element_stride = 1;
-  std::int64_t skipped = 0, shift = 0;
-  std::int64_t moving_lines = 0, moving = 0;
-  gpu::Groups groups = {};  ///< in which lines are skipped, instead of in all that move
-};
-
-Lines lines_of(const RotatedView& rotated);
+/// Where no groups are, the elements of a line are neighbours in memory.
+gpu::Lines lines_of(const RotatedView& rotated);
 
 /// The view of the buffer with this number; its groups are the problem's own. Precondition: a resolved problem that can
 /// be rotated.

@@ -43,11 +43,6 @@ gpu::Scales device_scales(const GpuHelpers::Operand& matrix) {
   return {data, rows, cols, view.batch_stride, view.row_stride, view.col_stride};
 }
 
-gpu::Lines device_lines(const Lines& lines) {
-  return {lines.matrices, lines.lines, lines.length,       lines.matrix_stride, lines.line_stride, lines.element_stride,
-          lines.skipped,  lines.shift, lines.moving_lines, lines.moving,        lines.groups};
-}
-
 /// As many as it takes for one thread each, but no more than that.
 unsigned blocks(std::int64_t count, unsigned threads, std::int64_t most) {
   return static_cast<unsigned>(
@@ -100,7 +95,7 @@ void GpuHelpers::launch_over(const char* kernel, std::int64_t count, Args... arg
 }
 
 template <typename... Args>
-void GpuHelpers::launch_over(const char* kernel, const Lines& lines, Args... args) const {
+void GpuHelpers::launch_over(const char* kernel, const gpu::Lines& lines, Args... args) const {
   const std::int64_t across = (lines.length + gpu::kReadAtOnce - 1) / gpu::kReadAtOnce;
   const auto most = std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(across, 1)));
   const auto x = static_cast<unsigned>(std::min<std::uint64_t>(most, kThreads)), y = kThreads / x;
@@ -113,8 +108,8 @@ void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t co
 }
 
 void GpuHelpers::copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const {
-  const Lines lines = lines_of(matrices);
-  launch_over("tune_copy_rotated", lines, element(type), original, data, device_lines(lines));
+  const gpu::Lines lines = lines_of(matrices);
+  launch_over("tune_copy_rotated", lines, element(type), original, data, lines);
 }
 
 std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {
@@ -128,8 +123,8 @@ std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& se
 
 void GpuHelpers::find_difference(Type type, gpu::Address original, gpu::Address data,
                                  const RotatedView& matrices) const {
-  const Lines lines = lines_of(matrices);
-  launch_over("tune_first_difference", lines, element(type), original, data, device_lines(lines), result_.address());
+  const gpu::Lines lines = lines_of(matrices);
+  launch_over("tune_first_difference", lines, element(type), original, data, lines, result_.address());
 }
 
 void GpuHelpers::find_padding_difference(Type type, gpu::Address original, Poison pattern, gpu::Address data,

@@ -94,7 +94,7 @@ class GpuHelpers {
   template <typename... Args>
   void launch_over(const char* kernel, std::int64_t count, Args... args) const;
   template <typename... Args>
-  void launch_over(const char* kernel, const Lines& lines, Args... args) const;
+  void launch_over(const char* kernel, const gpu::Lines& lines, Args... args) const;
 
   const Gpu* gpu_;
   GpuModule module_;
