@@ -142,6 +142,10 @@ struct Trial {
 
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }
+  /// Whether its result was compared, and is not right.
+  bool is_wrong() const {
+    return failure() != nullptr && failure()->stage == Stage::check && failure()->cause == Cause::reported;
+  }
 };
 
 /// The trial of this spec; null: there is none.

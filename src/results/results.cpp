@@ -172,12 +172,7 @@ bool Results::is_objective(const report::Column& column) const {
   return shown_by(objective_->name()) || std::ranges::any_of(objectives_, shown_by, &Objective::name);
 }
 
-bool Results::any_wrong() const {
-  return std::ranges::any_of(outcome_->trials, [](const Trial& trial) {
-    const Failure* failure = trial.failure();
-    return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
-  });
-}
+bool Results::any_wrong() const { return std::ranges::any_of(outcome_->trials, &Trial::is_wrong); }
 
 std::pair<double, std::int64_t> Results::winner() const {
   const Ranked& first = summary_.ranking.rows.front();

@@ -27,12 +27,9 @@
 namespace tune::commands {
 namespace {
 
-bool is_wrong(const Trial& trial) {
-  const Failure* failure = trial.failure();
-  return failure != nullptr && failure->stage == Stage::check && failure->cause == Cause::reported;
+std::string counts_of(std::int64_t right, std::int64_t wrong) {
+  return fmt::format("{} right, {} wrong", right, wrong);
 }
-
-std::string verdicts(std::int64_t right, std::int64_t wrong) { return fmt::format("{} right, {} wrong", right, wrong); }
 
 /// What a run with --compare has compared with its references, problem by problem.
 class CorrectnessSummary {
@@ -43,7 +40,7 @@ class CorrectnessSummary {
     for (const Trial& trial : trials) {
       const Measurement* measurement = trial.measurement();
       if (measurement != nullptr && measurement->checked) ++right;
-      if (is_wrong(trial)) ++wrong;
+      if (trial.is_wrong()) ++wrong;
     }
     right_ += right;
     wrong_ += wrong;
@@ -57,7 +54,7 @@ class CorrectnessSummary {
   /// `compared with the reference: 2 of 3 sizes: 1 right, 1 wrong; missing: 1 size (M=8 N=8 K=8); 2 specs: 1 right, 1
   /// wrong`. Of one problem it is what follows the sizes.
   std::string text() const {
-    const std::string specs = fmt::format("{}: {}", plural(right_ + wrong_, "spec"), verdicts(right_, wrong_));
+    const std::string specs = fmt::format("{}: {}", plural(right_ + wrong_, "spec"), counts_of(right_, wrong_));
     const std::string lost = missing_ > 0 ? fmt::format("; not compared: {}", plural(missing_, "spec")) : "";
     if (!has_shapes_) return fmt::format("compared with the reference: {}{}\n", specs, lost);
     const std::int64_t shapes = right_shapes_ + wrong_shapes_;
@@ -66,7 +63,7 @@ class CorrectnessSummary {
                                     : fmt::format("; missing: {} ({})", plural(std::ssize(missing_shapes_), "size"),
                                                   fmt::join(missing_shapes_, "; "));
     return fmt::format("compared with the reference: {} of {}: {}{}; {}{}\n", shapes,
-                       plural(shapes + std::ssize(missing_shapes_), "size"), verdicts(right_shapes_, wrong_shapes_),
+                       plural(shapes + std::ssize(missing_shapes_), "size"), counts_of(right_shapes_, wrong_shapes_),
                        missing, specs, lost);
   }
 
