@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,15 @@ struct Device {
 
   /// A property that is an integer; nullopt if it is none, or not told.
   std::optional<std::int64_t> integer(const std::string& property) const;
+};
+
+/// Why a device's clock is not higher: bits of the metric `throttle`, by NVML's numbers. What a user asked for
+/// (application clocks, idleness) is not among them.
+struct Throttle {
+  static constexpr std::uint64_t power_cap = 0x4, hardware = 0x8, software_heat = 0x20, hardware_heat = 0x40,
+                                 power_brake = 0x80;
+  static constexpr std::uint64_t heat = software_heat | hardware_heat;
+  static constexpr std::uint64_t all = power_cap | hardware | heat | power_brake;
 };
 
 }  // namespace tune

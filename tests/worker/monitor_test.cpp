@@ -99,7 +99,7 @@ TEST_F(NvmlTest, TellsClocksPowerTemperatureAndReasons) {
   EXPECT_EQ(now.memory_clock_mhz, 3201);
   EXPECT_EQ(now.power_w, 702.5);
   EXPECT_EQ(now.temperature_c, 61);
-  EXPECT_EQ(now.throttle, worker::Throttle::power_cap) << "idleness and clocks that were asked for are no throttling";
+  EXPECT_EQ(now.throttle, Throttle::power_cap) << "idleness and clocks that were asked for are no throttling";
   EXPECT_EQ(nvml->power_limit_w(), 700);
   EXPECT_DOUBLE_EQ(nvml->joules().value(), 1234.567);
 }
@@ -147,7 +147,7 @@ TEST_F(NvmlTest, OfAnInstanceTellsWhatItSharesWithItsCard) {
     ASSERT_NE(nvml, nullptr);
     EXPECT_EQ(nvml->conditions().clock_mhz, 1980);
     EXPECT_EQ(nvml->conditions().temperature_c, 61);
-    EXPECT_EQ(nvml->conditions().throttle, worker::Throttle::power_cap);
+    EXPECT_EQ(nvml->conditions().throttle, Throttle::power_cap);
     EXPECT_FALSE(nvml->conditions().power_w) << "the card's, and so of other instances too";
     EXPECT_FALSE(nvml->power_limit_w());
     EXPECT_FALSE(nvml->joules());
@@ -190,19 +190,19 @@ TEST_F(ObserverTest, LooksNowAndThen) {
 
 TEST_F(ObserverTest, SaysWhatItSawLastAndEveryReasonToThrottle) {
   monitor_.now.clock_mhz = 1980;
-  monitor_.now.throttle = worker::Throttle::power_cap;
+  monitor_.now.throttle = Throttle::power_cap;
   observer_.look();
   clock_ += 1;
   monitor_.now = {};
   monitor_.now.clock_mhz = 1455;
-  monitor_.now.throttle = worker::Throttle::hardware;
+  monitor_.now.throttle = Throttle::hardware;
   observer_.look();
   EXPECT_EQ(observer_.metrics(), (std::map<std::string, double>{{"clock_mhz", 1455}, {"throttle", 4 + 8}}));
   EXPECT_FALSE(observer_.saw_heat());
 }
 
 TEST_F(ObserverTest, ANewStartForgets) {
-  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  monitor_.now.throttle = Throttle::hardware_heat;
   observer_.look();
   EXPECT_TRUE(observer_.saw_heat());
   observer_.start();
@@ -223,7 +223,7 @@ TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
   const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [&](double) { ++pauses; });
   const auto time = [&] {
-    monitor_.now.throttle = ++runs == 1 ? worker::Throttle::software_heat : worker::Throttle::power_cap;
+    monitor_.now.throttle = ++runs == 1 ? Throttle::software_heat : Throttle::power_cap;
     observer_.look();
     return runs;
   };
@@ -233,14 +233,14 @@ TEST_F(ObserverTest, WhatWasTimedInHeatIsTimedAgain) {
 
 TEST_F(ObserverTest, AHotDeviceDoesNotHoldARunUpForever) {
   int runs = 0;
-  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  monitor_.now.throttle = Throttle::hardware_heat;
   const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [](double) {});
   EXPECT_EQ(cool.run(1, 60, [&] { return observer_.look(), ++runs; }), 1 + worker::CoolTimer::kMostRepeats);
 }
 
 TEST_F(ObserverTest, NothingIsTimedAgainThatMightNotBeDoneInTime) {
-  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  monitor_.now.throttle = Throttle::hardware_heat;
   const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
   for (const auto& [seconds, expected] : {std::pair{0.1, 4}, {11., 4}, {12., 3}, {15., 2}, {20., 1}, {59., 1}}) {
@@ -257,7 +257,7 @@ TEST_F(ObserverTest, NothingIsTimedAgainThatMightNotBeDoneInTime) {
 }
 
 TEST_F(ObserverTest, ARepeatMayTakeLongerThanWhatWasCutShort) {
-  monitor_.now.throttle = worker::Throttle::hardware_heat;
+  monitor_.now.throttle = Throttle::hardware_heat;
   const worker::CoolTimer cool(
       observer_, [this] { return clock_; }, [this](double seconds) { clock_ += seconds; });
   int runs = 0;

@@ -8,20 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "model/device.h"
+
 namespace tune::worker {
 
 /// What a device says of itself at one moment; nullopt: it does not say.
 struct Conditions {
   std::optional<double> clock_mhz, memory_clock_mhz, power_w, temperature_c;
   std::optional<std::uint64_t> throttle;  ///< bits of Throttle: why its clock is not higher
-};
-
-/// Reasons to throttle, by NVML's numbers. What a user asked for (application clocks, idleness) is not among them.
-struct Throttle {
-  static constexpr std::uint64_t power_cap = 0x4, hardware = 0x8, software_heat = 0x20, hardware_heat = 0x40,
-                                 power_brake = 0x80;
-  static constexpr std::uint64_t heat = software_heat | hardware_heat;
-  static constexpr std::uint64_t all = power_cap | hardware | heat | power_brake;
 };
 
 /// A device's gauges: a vendor's management library.

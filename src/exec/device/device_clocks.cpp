@@ -64,10 +64,11 @@ std::optional<double> gauge(const std::map<std::string, double>& metrics, const 
   return found == metrics.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// NVML's reasons for a lower clock, as far as a worker reports them.
 std::string held_back(const std::map<std::string, double>& metrics) {
   constexpr std::pair<std::uint64_t, const char*> kReasons[] = {
-      {0x4, "the power limit"}, {0x8 | 0x80, "the hardware"}, {0x20 | 0x40, "heat"}};
+      {Throttle::power_cap, "the power limit"},
+      {Throttle::hardware | Throttle::power_brake, "the hardware"},
+      {Throttle::heat, "heat"}};
   const auto bits = static_cast<std::uint64_t>(gauge(metrics, "throttle").value_or(0));
   std::vector<const char*> reasons;
   for (const auto& [mask, text] : kReasons)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/device.h"
 #include "model/values/text.h"
 
 namespace tune::results {
@@ -36,11 +37,11 @@ std::optional<double> width_of(const std::vector<double>& costs) {
   return low * high > 0 ? std::optional((high - low) / 2 / std::fabs(median(costs))) : std::nullopt;
 }
 
-std::string throttle_text(double flags) {
-  const auto bits = static_cast<int>(flags);
-  if ((bits & (32 | 64)) != 0) return "heat slowed the device down";
-  if ((bits & (8 | 128)) != 0) return "the hardware slowed the device down";
-  return (bits & 4) != 0 ? "the device was at its power cap" : "";
+std::string throttle_text(double metric) {
+  const auto bits = static_cast<std::uint64_t>(metric);
+  if ((bits & Throttle::heat) != 0) return "heat slowed the device down";
+  if ((bits & (Throttle::hardware | Throttle::power_brake)) != 0) return "the hardware slowed the device down";
+  return (bits & Throttle::power_cap) != 0 ? "the device was at its power cap" : "";
 }
 
 }  // namespace
