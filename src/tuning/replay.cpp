@@ -64,8 +64,7 @@ std::optional<Merit> Replay::best(const ValidSpecs& specs) const {
   for (const Space::Point& point : recording::points_of(*recording_, plan_->space)) {
     if (!specs.contains(point)) continue;
     const auto recorded = merit(specs.spec(point));
-    if (recorded && (!best || (recorded->maximize ? recorded->value > best->value : recorded->value < best->value)))
-      best = recorded;
+    if (recorded && (!best || recorded->cost() < best->cost())) best = recorded;
   }
   return best;
 }

@@ -195,11 +195,8 @@ class ClockSearch : public search::Strategy {
 };
 
 std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
-  const Measurement* measurement = trial.measurement();
-  if (measurement == nullptr) return std::nullopt;
-  const Merit merit = objective.merit(trial.spec, *measurement);
-  if (!std::isfinite(merit.value)) return std::nullopt;
-  return merit.cost();
+  const auto merit = objective.merit(trial);
+  return merit ? std::optional(merit->cost()) : std::nullopt;
 }
 
 search::StrategyChoice choice_of(const SearchRules& rules) {

@@ -165,18 +165,17 @@ void Tuner::record(const Trial& trial) {
 bool Tuner::note_best(const Trial& trial) {
   const Measurement* measurement = trial.measurement();
   if (measurement == nullptr || measurement->timing.stopped_early) return false;
-  const Merit merit = objective_->merit(trial.spec, *measurement);
-  if (!std::isfinite(merit.value)) return false;
-  if (best_merit_ && !(merit.maximize ? merit.value > *best_merit_ : merit.value < *best_merit_)) return false;
-  best_merit_ = merit.value;
-  if (rules_.enough) enough_ = merit.maximize ? merit.value >= *rules_.enough : merit.value <= *rules_.enough;
+  const auto merit = objective_->merit(trial);
+  if (!merit || (best_merit_ && merit->cost() >= best_merit_->cost())) return false;
+  best_merit_ = merit;
+  if (rules_.enough) enough_ = merit->maximize ? merit->value >= *rules_.enough : merit->value <= *rules_.enough;
   if (rules_.cut_slow) tell_best(trial);
   return true;
 }
 
 void Tuner::learn(const Trial& trial) {
   const bool best = note_best(trial);
-  progress_->tell(trial, best, now_(), best ? figure_text(*objective_, *best_merit_) : "");
+  progress_->tell(trial, best, now_(), best ? figure_text(*objective_, best_merit_->value) : "");
   if (rules_.keep_going) return;
   if (trials_.empty()) require_objectives(trial);
   if (!fails_alike(trial)) return;

@@ -92,7 +92,7 @@ class Tuner {
   std::vector<Trial> trials_;
   std::int64_t tried_ = 0;            ///< of those, the ones that were not recorded
   report::Progress::Time started_{};  ///< the sweep
-  std::optional<double> best_merit_;
+  std::optional<Merit> best_merit_;
   bool enough_ = false;
   int failures_in_a_row_ = 0;  ///< from the first spec of this run on; -1 once one did not fail alike
   Failure first_failure_;

@@ -35,6 +35,12 @@ std::string reported(const Plan& plan, const Measurement& measurement, const std
 
 }  // namespace
 
+std::optional<Merit> Objective::merit(const Trial& trial) const {
+  if (!trial.measurement()) return std::nullopt;
+  const Merit found = merit(trial.spec, *trial.measurement());
+  return std::isfinite(found.value) ? std::optional(found) : std::nullopt;
+}
+
 std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective,
                              const std::optional<Finals>& finals) {
   std::vector<Merit> merits;

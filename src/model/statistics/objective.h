@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ class Objective {
   void keep_own_costs(Finals& finals) const;
   /// The value is NaN if the measurement lacks what the objective needs.
   Merit merit(const Spec& spec, const Measurement& measurement) const;
+  /// Of a trial that was measured; nullopt if it was not, or lacks what the objective needs.
+  std::optional<Merit> merit(const Trial& trial) const;
 
   /// Why a measurement has no merit, with the values of the point in a second line; empty if it has one.
   std::string why_none(const Spec& spec, const Measurement& measurement) const;
