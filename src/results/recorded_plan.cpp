@@ -20,16 +20,13 @@ void set_objectives(Plan& plan, const recording::Recording& recording, const std
   if (std::ranges::find(known, "energy") != known.end()) known.insert(known.end(), {"edp", "ed2p"});
   known.push_back("time");
   for (const Metric& metric : plan.metrics) known.push_back(metric.name);
-  std::vector<std::string> names;
-  for (const std::string& name : written) {
+  for (const std::string& name : written)
     if (std::ranges::find(known, name) == known.end())
       throw Error(ExitCode::bad_input,
                   fmt::format("{}: the recording has no figure '{}' to be the objective{}; it has {}", recording.file,
                               name, did_you_mean(name, known), fmt::join(known, ", ")));
-    names.push_back(name);
-  }
-  plan.objective = names.front();
-  plan.other_objectives.assign(names.begin() + 1, names.end());
+  plan.objective = written.front();
+  plan.other_objectives.assign(written.begin() + 1, written.end());
 }
 
 config::Loaded plan_of_files(const recording::Recording& recording, const RecordedPlanRules& rules) {
