@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "commands/tune/settings.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "platform/files/file.h"
@@ -65,12 +66,7 @@ std::vector<std::string> words_of(const TuneOptions& options, const Job& job, co
     if (option.name == "--yaml") return on_agent(value);
     return option.is_path ? full_path(value).string() : value;
   };
-  std::vector<std::string> words = {"tune"};
-  const auto add = [&](const std::vector<std::string>& more) { words.insert(words.end(), more.begin(), more.end()); };
-  add(job.given(options).words(cli::OptionText::Repeated::on_agents, rewritten));
-  if (!options.load.command.empty()) add({"--"});
-  add(options.load.command);
-  return words;
+  return command_line(job.given(options).words(cli::OptionText::Repeated::on_agents, rewritten), options.load.command);
 }
 
 /// The names behind `$` or `${` in a text.

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "commands/messages.h"
+#include "commands/tune/settings.h"
 
 namespace tune::commands {
 namespace {
@@ -63,7 +64,7 @@ void EstimateNotice::print() {
   const bool is_long = forecast_.range().high * tunings_ >= kWorthAnEstimate;
   if (!is_news || (!is_long && !printed_)) return;
   printed_ = true;
-  progress_->say(forecast_.text(), std::chrono::steady_clock::now());
+  progress_->say(forecast_.text(), now());
 }
 
 }  // namespace tune::commands

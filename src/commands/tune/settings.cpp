@@ -137,13 +137,15 @@ void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOpt
   measure.keeps_processes = true;
 }
 
+std::vector<std::string> command_line(std::vector<std::string> given, const std::vector<std::string>& command) {
+  given.insert(given.begin(), "tune");
+  if (!command.empty()) given.emplace_back("--");
+  given.insert(given.end(), command.begin(), command.end());
+  return given;
+}
+
 std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job) {
-  std::vector<std::string> words = {"tune"};
-  const std::vector<std::string> given = job.given(options).words(cli::OptionText::Repeated::for_spec);
-  words.insert(words.end(), given.begin(), given.end());
-  if (!options.load.command.empty()) words.push_back("--");
-  words.insert(words.end(), options.load.command.begin(), options.load.command.end());
-  return words;
+  return command_line(job.given(options).words(cli::OptionText::Repeated::for_spec), options.load.command);
 }
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }

@@ -49,6 +49,8 @@ exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Wor
 /// Has the processes of several tunings rest there between them; null: there are none yet.
 void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOptions& measure);
 
+/// `tune`, the words of the options, and behind `--` the command that is tuned.
+std::vector<std::string> command_line(std::vector<std::string> given, const std::vector<std::string>& command);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
 std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job);
 

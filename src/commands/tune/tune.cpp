@@ -43,8 +43,8 @@ class JobObserver : public exec::RunObserver {
     estimate_->add(trial);
   }
   void distrusts(const std::string& why) override { journal_->append(wire::DistrustRecord{why}); }
-  void news(const std::string& text) override { progress_->say(text, std::chrono::steady_clock::now()); }
-  void warning(const std::string& text) override { progress_->warn(text, std::chrono::steady_clock::now()); }
+  void news(const std::string& text) override { progress_->say(text, now()); }
+  void warning(const std::string& text) override { progress_->warn(text, now()); }
 
  private:
   recording::Journal* journal_;
