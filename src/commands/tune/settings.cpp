@@ -25,6 +25,13 @@ namespace {
 
 constexpr int kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
+// One spec without anything to compare it with meets nobody in finals.
+FinalsTime finals_time(const Target& target, std::int64_t count) {
+  const bool several = target.options.tune && (count > 1 || !target.plan().baselines.empty());
+  if (!target.options.finals.hold || !(several || repeats_result(target))) return {};
+  return FinalsTime::of(target.options.finals.budget);
+}
+
 }  // namespace
 
 std::string name_of_input(const TuneOptions& options) {
@@ -195,14 +202,11 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   return rules;
 }
 
-// One spec without anything to compare it with meets nobody in finals.
 report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rules, std::int64_t count) {
   report::RunLimits limits;
   if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
-  const bool several = target.options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (target.options.finals.hold && (several || repeats_result(target)))
-    limits.finals = FinalsTime::of(target.options.finals.budget);
+  limits.finals = finals_time(target, count);
   return limits;
 }
 
@@ -215,7 +219,7 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
   work.in_turn = !is_gpu(target.plan().backend);
   work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
-  work.finals = limits_of(target, {}, count).finals;
+  work.finals = finals_time(target, count);
   work.budget_seconds = target.job.search.time_budget;
   return work;
 }
