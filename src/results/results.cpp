@@ -58,7 +58,7 @@ ExitCode Results::code() const {
   return verdict_->decision == Decision::undecided ? worse(code, ExitCode::undecided) : code;
 }
 
-// Of one that left the finals, the time has the drift since then.
+// The time of the finals follows from that of the winner in all rounds, also for a spec that left before the last.
 Measurement Results::shown(const Ranked& row) const {
   Measurement measurement = decided(row.timed(), outcome_->finals.held);
   if (row.finals_result) measurement.timing.chosen = row.finals_result->time.seconds;

@@ -231,7 +231,7 @@ class FinalsStage {
   }
 
   void keep(Finals finals) {
-    // The specs that were too slow for the finals are left, but a winner among them would hide that something is wrong.
+    // If all finalists failed, a winner among the specs that were too slow for the finals would hide it.
     if (!any_finished(finals)) finals_->no_winner = why_none_finished(finals);
     settle_vendor(finals);
     finals_->held = std::move(finals);

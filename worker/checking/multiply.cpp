@@ -20,7 +20,7 @@ constexpr std::int64_t kRows = 4, kCols = 8;           // of C in registers
 constexpr std::int64_t kDepth = 256, kBlockRows = 64;  // of A in the second-level cache
 using Vector [[gnu::vector_size(kCols * sizeof(double))]] = double;
 
-/// `tile` += sliver of A (depth x kRows) * sliver of B (depth x kCols).
+/// `tile` = sliver of A (depth x kRows) * sliver of B (depth x kCols).
 TUNE_CLONES void multiply_tile(const double* a, const double* b, std::int64_t depth, double* tile) {
   Vector sum[kRows] = {};
   for (std::int64_t p = 0; p < depth; ++p, a += kRows, b += kCols) {

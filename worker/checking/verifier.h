@@ -16,7 +16,7 @@ namespace tune::worker {
 
 /// Decides whether what a kernel left in memory is right. Knows the problem's buffers by their numbers (see
 /// `buffers_of`), what they hold before a launch, and the reference; takes host copies, so that every backend can use
-/// it. All failures are Refusals of the check stage.
+/// it. Throws SpecFailure of the check stage where something is wrong.
 class Verifier {
  public:
   /// Without a reference only inputs and padding are verified.

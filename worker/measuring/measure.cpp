@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSingleLaunchFactor = 4;
 constexpr std::size_t kSlowLaunches = 3, kSlowLaunchesOfGpu = 2;
-constexpr double kDisturbed = 0.02;      // seconds; several times what a scheduler lets another process run on a core
+constexpr double kRepeated = 0.02;       // seconds; several times what a scheduler lets another process run on a core
 constexpr double kTimePrecision = 0.01;  // the finals decide between what is closer
 constexpr double kContention = 1.05;
 constexpr double kBeyondFinals = 1.2;  // the finals are for specs within 1.15 times the best
@@ -54,7 +54,7 @@ bool Sampler::slower_than(double factor, double seconds) const {
 bool Sampler::is_hopeless(double first) {
   const bool repeats = slower_than(rules_.cutoff, first) && first < first_.short_seconds;
   if (repeats) {
-    const double end = now_() + kDisturbed;
+    const double end = now_() + kRepeated;
     do first = std::min(first, launch());
     while (slower_than(rules_.cutoff, first) && now_() < end);
   }

@@ -20,11 +20,11 @@ ExitCode build_only(Target& target);
 /// journal, whose searches begin with the winners of those before them; with `--tune` prints a table of all and adds
 /// the winners to a database. Writes `--tuning_results_file`.
 ExitCode tune_all(const TuneOptions& options);
-/// One of these.
+/// A mode, for one target.
 using TargetCommand = std::function<ExitCode(Target&)>;
 /// Is given all targets of a model before the first of them is run.
 using BeforeTargets = std::function<void(std::deque<Target>&)>;
-/// Does it for the tuning file, or with `--shapes` for each problem of the list, and with `--per-device-model` for each
+/// Runs it for the tuning file, or with `--shapes` for each problem of the list, and with `--per-device-model` for each
 /// model of the devices; `before` is for several only.
 ExitCode for_each_target(const TuneOptions& options, const TargetCommand& command, const BeforeTargets& before = {});
 

@@ -84,7 +84,7 @@ std::string longer_finals(const Standing& standing) {
   const double room = finals && finals->room ? *finals->room : 0;
   if (!limits.time_budget || seconds <= room)
     return same_command(standing, budget) + " holds longer finals" + reachable_text(standing, rounds);
-  // What is left to try would take what a longer run has more, but for the share of the finals.
+  // A longer run tries more specs, too, and leaves the finals no more than their share.
   const bool tried_all = standing.summary->specs == std::to_string(standing.summary->trials.size());
   const double with_sweep = *limits.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
