@@ -80,6 +80,9 @@ struct Summary : Look {
   std::vector<std::pair<std::string, double>> figures;
   std::vector<std::string> notes;
   double elapsed_seconds = 0;
+
+  /// Whether no other spec could have been tried, as far as is known.
+  bool tried_all() const { return specs.empty() || specs == std::to_string(trials.size()); }
 };
 
 }  // namespace tune::report

@@ -92,9 +92,8 @@ void add_counts(TextPage& page, const Summary& summary) {
   const auto tried = std::ssize(summary.trials);
   const auto measured =
       std::ranges::count_if(summary.trials, [](const Trial& trial) { return trial.measurement() != nullptr; });
-  const std::string specs = summary.specs.empty() ? std::to_string(tried) : summary.specs;
-  page.prose("Number of valid specs: " + specs);
-  if (specs != std::to_string(tried)) page.prose(fmt::format("{} of {} tried", tried, specs));
+  page.prose("Number of valid specs: " + (summary.tried_all() ? std::to_string(tried) : summary.specs));
+  if (!summary.tried_all()) page.prose(fmt::format("{} of {} tried", tried, summary.specs));
   if (measured != tried) page.prose(fmt::format("{} of {} measured", measured, tried));
 }
 

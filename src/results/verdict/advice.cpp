@@ -85,7 +85,7 @@ std::string longer_finals(const Standing& standing) {
   if (!limits.time_budget || seconds <= room)
     return same_command(standing, budget) + " holds longer finals" + reachable_text(standing, rounds);
   // A longer run tries more specs, too, and leaves the finals no more than their share.
-  const bool tried_all = standing.summary->specs == std::to_string(standing.summary->trials.size());
+  const bool tried_all = !standing.summary->specs.empty() && standing.summary->tried_all();
   const double with_sweep = *limits.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
   const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? kFirstRoundsSeconds : 0);

@@ -113,8 +113,7 @@ std::vector<const Ranked*> Standing::open_rows() const {
 bool Standing::knows_its_time() const { return !demands->noise || (time_width && *time_width <= *demands->noise); }
 
 bool Standing::has_tried_one_in_time() const {
-  return outcome->finals.limits.time_budget && summary->trials.size() == 1 && !summary->specs.empty() &&
-         summary->specs != "1";
+  return outcome->finals.limits.time_budget && summary->trials.size() == 1 && !summary->tried_all();
 }
 
 int Standing::fewest_rounds() const {

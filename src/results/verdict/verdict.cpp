@@ -31,10 +31,8 @@ std::string head_of(const Verdict& verdict, const report::Summary& summary) {
 
 /// `3 specs`, or `the 3 of 1,152 specs that were tried`
 std::string tried(const report::Summary& summary) {
-  const std::string count = std::to_string(summary.trials.size());
-  return summary.specs.empty() || summary.specs == count
-             ? plural(summary.trials.size(), "spec")
-             : fmt::format("the {} of {} specs that were tried", count, summary.specs);
+  return summary.tried_all() ? plural(summary.trials.size(), "spec")
+                             : fmt::format("the {} of {} specs that were tried", summary.trials.size(), summary.specs);
 }
 
 /// Whether a spec failed that may work in another run of the same.
