@@ -17,19 +17,19 @@ namespace {
 
 constexpr std::int64_t kFewestValues = 5;  // the interval of fewer is [min, max], and covers much less than 95 %
 
-Estimate estimate(double seconds, Interval interval, std::int64_t values) {
+Estimate estimate(double seconds, const std::optional<Interval>& interval, std::int64_t values) {
   Estimate time{seconds};
-  if (values >= kFewestValues && interval.low > 0)
-    time.interval = Interval{std::min(interval.low, seconds), std::max(interval.high, seconds)};
+  if (values >= kFewestValues && interval && interval->low > 0)
+    time.interval = Interval{std::min(interval->low, seconds), std::max(interval->high, seconds)};
   return time;
 }
 
 Estimate estimate(const Timing& timing) {
-  return estimate(timing.median, {timing.ci_low, timing.ci_high}, timing.stopped_early ? 0 : timing.count);
+  return estimate(timing.median, Interval{timing.ci_low, timing.ci_high}, timing.stopped_early ? 0 : timing.count);
 }
 
 Estimate estimate(const FinalsResult& finals_result) {
-  return estimate(finals_result.time.seconds, finals_result.time.interval.value_or(Interval{}), finals_result.rounds);
+  return estimate(finals_result.time.seconds, finals_result.time.interval, finals_result.rounds);
 }
 
 std::string key_of(const Spec& spec) {
@@ -123,10 +123,10 @@ ProblemTimes times_of(const recording::Recording& recording) {
 
 RecordedTimes times_of_best(const std::filesystem::path& path) {
   config::RecordedBest best = config::read_best(path);
-  const Interval interval = best.result.time.interval.value_or(Interval{});
   ProblemTimes times{std::move(best.kernel), std::move(best.problem), best.result.device, {}, 0, {},
                      best.result.statistic};
-  times.specs.push_back({std::move(best.spec), {}, estimate(best.result.time.seconds, interval, best.result.launches)});
+  times.specs.push_back(
+      {std::move(best.spec), {}, estimate(best.result.time.seconds, best.result.time.interval, best.result.launches)});
   return {path.string(), {std::move(times)}, {}};
 }
 
