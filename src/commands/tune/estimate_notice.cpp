@@ -1,6 +1,5 @@
 #include "commands/tune/estimate_notice.h"
 
-#include <algorithm>
 #include <chrono>
 
 #include "commands/messages.h"
@@ -10,11 +9,6 @@ namespace tune::commands {
 namespace {
 
 constexpr double kWorthAnEstimate = 60;  // seconds
-
-tuning::Work of_several(tuning::Work work, int tunings) {
-  work.tunings = std::max(tunings, 1);
-  return work;
-}
 
 std::uintmax_t bytes_in(const std::filesystem::path& folder) {
   std::error_code error;
@@ -29,11 +23,8 @@ std::uintmax_t bytes_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-EstimateNotice::EstimateNotice(tuning::Work work, int tunings, std::filesystem::path store, report::Progress& progress)
-    : forecast_(of_several(std::move(work), tunings)),
-      tunings_(tunings),
-      store_(std::move(store)),
-      progress_(&progress) {}
+EstimateNotice::EstimateNotice(tuning::Work work, std::filesystem::path store, report::Progress& progress)
+    : tunings_(work.tunings), forecast_(std::move(work)), store_(std::move(store)), progress_(&progress) {}
 
 void EstimateNotice::begin(const tuning::Grid& grid, const recording::Journal& journal,
                            const exec::RequestFactory& requests, const std::string& heading) {

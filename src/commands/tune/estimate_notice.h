@@ -14,9 +14,8 @@ namespace tune::commands {
 /// a twentieth is done, if it was wrong. What ends within a minute needs no estimate.
 class EstimateNotice {
  public:
-  /// `tunings`: the estimate is of so many, of which this is the first; 0: none is wanted. `store` is the folder of
-  /// build artifacts.
-  EstimateNotice(tuning::Work work, int tunings, std::filesystem::path store, report::Progress& progress);
+  /// `store` is the folder of build artifacts.
+  EstimateNotice(tuning::Work work, std::filesystem::path store, report::Progress& progress);
 
   /// Before the first spec. `heading` begins the line about what is to be done; empty: there is no such line.
   void begin(const tuning::Grid& grid, const recording::Journal& journal, const exec::RequestFactory& requests,
@@ -27,8 +26,8 @@ class EstimateNotice {
  private:
   void print();
 
+  int tunings_;  ///< that the estimate is of
   tuning::Forecast forecast_;
-  int tunings_;
   std::filesystem::path store_;
   report::Progress* progress_;
   std::optional<tuning::Forecast::Range> first_;

@@ -220,6 +220,7 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
   work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals = finals_time(target, count);
+  work.tunings = std::max(target.job.estimated_tunings, 1);
   work.budget_seconds = target.job.search.time_budget;
   return work;
 }

@@ -251,7 +251,7 @@ Tuned tune(Target& target) {
   // Who is told of what happens.
   report::Progress progress(std::cerr, progress_style(target.options, job, target.plan()), count, now(),
                             limits_of(target, rules, count));
-  EstimateNotice estimate(work_to_do(target, grid, requests.has_build(), count, device_count), job.estimated_tunings,
+  EstimateNotice estimate(work_to_do(target, grid, requests.has_build(), count, device_count),
                           store_places(target.options.store).folder, progress);
   JobObserver observer(journal, requests, progress, exporter, estimate);
 
