@@ -67,19 +67,30 @@ std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other)
   return have_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
 }
 
-/// The one that took least beside the leader, of those that have all of its rounds: medians of times may be in another
-/// order than ratios.
-const Finalist* best_beside(const Finalist& leader, std::span<const Finalist* const> specs) {
-  const std::size_t all_rounds = compared_ratios(leader, leader).size();
-  const Finalist* best = &leader;
+/// The one that took least beside another, of those that have all of its rounds; that other one if none took less.
+const Finalist* best_beside(const Finalist& other, std::span<const Finalist* const> specs) {
+  const std::size_t all_rounds = compared_ratios(other, other).size();
+  const Finalist* best = &other;
   double least = 1;
   for (const Finalist* spec : specs) {
-    std::vector<double> ratios = compared_ratios(*spec, leader);
+    std::vector<double> ratios = compared_ratios(*spec, other);
     if (spec->eliminated_after > 0 || ratios.size() < all_rounds) continue;
     if (const double ratio = median(std::move(ratios)); ratio < least) {
       least = ratio;
       best = spec;
     }
+  }
+  return best;
+}
+
+/// One beside which none took less, begun at the leader: medians of times may be in another order than ratios. Much
+/// noise may leave none; then it is any of those among which each took less than the one before.
+const Finalist* unbeaten(const Finalist& leader, std::span<const Finalist* const> specs) {
+  const Finalist* best = &leader;
+  for (std::size_t steps = 0; steps < specs.size(); ++steps) {
+    const Finalist* better = best_beside(*best, specs);
+    if (better == best) break;
+    best = better;
   }
   return best;
 }
@@ -266,7 +277,7 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }
   if (chosen.winner != nullptr) return chosen;
-  const Finalist* winner = best_beside(leader, specs);
+  const Finalist* winner = unbeaten(leader, specs);
   return {winner, judge.loss(*winner, specs)};
 }
 

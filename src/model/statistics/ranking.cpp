@@ -115,6 +115,9 @@ class FinalOrder {
     const Finalist& other = compared_with(finalist);
     std::vector<double> ratios = paired_ratios(finalist, other);
     finals_result.time.seconds = ratios.empty() ? own : median_seconds(other) * median(std::move(ratios));
+    // In its few rounds the winner may have been disturbed, but the finals know that this one is no faster.
+    if (by_time_ && finalist.eliminated_after > 0)
+      finals_result.time.seconds = std::max(finals_result.time.seconds, median_seconds(*choice_.winner));
     finals_result.ratio = finals_result.time.seconds / median_seconds(*choice_.winner);
     if (finalist.rounds.size() > 1)
       finals_result.time.interval = interval_of(finalist, finals_result.time.seconds / own);

@@ -173,6 +173,30 @@ TEST(Ranking, CallsWhatItCannotTellApartNoTieAndTakesTheLowestTime) {
   EXPECT_NEAR(ranking.loss.value(), 0.25, 1e-12);
 }
 
+// By medians, 1 is the fastest; beside it 0 took less, and beside 0 it is 2.
+TEST(Ranking, NobodyTookLessThanTheWinnerOfFinalsThatDecidedNothing) {
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 1)};
+  const Finals finals{{finalist(0, {1.1, 0.9, 0.8, 1.5, 1.5}), finalist(1, {1.5, 1.3, 1.0, 1.0, 1.0}),
+                       finalist(2, {0.9, 1.3, 1.1, 1.0, 1.2})}};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking).front(), 2);
+  for (const Ranked& row : ranking.rows) EXPECT_GE(row.finals_result->ratio, 1) << row.trial->spec.mesh_idx;
+}
+
+// 2 left because 1 was faster in its rounds; the winner was disturbed in these alone.
+TEST(Ranking, NobodyWhoLostIsShownAsFasterThanTheWinner) {
+  const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 1)};
+  std::vector<double> disturbed(101, 1.0);
+  std::fill_n(disturbed.begin(), 10, 1.09);
+  Finalist gone = finalist(2, std::vector<double>(10, 1.08));
+  gone.eliminated_after = 10;
+  const Finals finals{{finalist(0, disturbed), steady(1, {1.05}), gone}};
+  const Ranking ranking = ranked(trials, &finals);
+  EXPECT_EQ(order(ranking).front(), 0);
+  EXPECT_GE(ranking.rows[1].finals_result->ratio, 1);
+  EXPECT_GE(ranking.rows[2].finals_result->ratio, 1);
+}
+
 TEST(Ranking, OrdersFinalistsByTheTimesThatItShows) {
   const std::vector<Trial> trials = {measured(0, 1), measured(1, 1), measured(2, 1), measured(3, 1)};
   const Finals finals{
