@@ -123,7 +123,7 @@ int Standing::fewest_rounds() const {
 }
 
 std::string Standing::noise_cause() const {
-  if (!by_time && width && *width <= kWide) return "";  // whatever became of the times
+  if (noise_width() && *noise_width() <= kWide && !is_about_times()) return "";  // whatever became of the times
   if (winner->finals_result)
     if (const auto found = winner->finals_result->metrics.find("throttle");
         found != winner->finals_result->metrics.end())
@@ -138,6 +138,13 @@ std::string Standing::noise_cause() const {
                                  percent(finals->stolen_cores / finals->cores), finals->cores));
   return fmt::format("{}", fmt::join(causes, ", and "));
 }
+
+bool Standing::is_about_times() const {
+  return by_time || std::ranges::any_of(summary->objectives,
+                                        [](const std::string& name) { return name == "time" || name == "gflops"; });
+}
+
+std::optional<double> Standing::noise_width() const { return is_about_times() ? time_width : width; }
 
 bool Standing::has_short_runs() const {
   return by_time && seconds < kShortRun && loss != 0.0 && is_of_whole_command(*winner->timed().measurement());

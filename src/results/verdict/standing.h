@@ -30,6 +30,10 @@ struct Standing {
   int fewest_rounds() const;
   /// What made the times uncertain: heat, other programs, the host; empty: nothing that is known.
   std::string noise_cause() const;
+  /// Whether it is ranked by times, or they are one of several objectives.
+  bool is_about_times() const;
+  /// How noisy it is: half the interval of the time or value that matters, over it.
+  std::optional<double> noise_width() const;
   /// Whether it is a whole command so short that the start of a process hides how specs differ.
   bool has_short_runs() const;
 

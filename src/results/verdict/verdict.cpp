@@ -208,9 +208,9 @@ class VerdictText {
   std::string noise_text() const {
     std::string text = standing_.noise_cause();
     if (text.empty())
-      text = standing_.by_time && !winner_->time().interval ? "not known"
-             : standing_.width.value_or(INFINITY) > kWide   ? "high, and its cause is not known"
-                                                            : "low";
+      text = standing_.is_about_times() && !winner_->time().interval ? "not known"
+             : standing_.noise_width().value_or(INFINITY) > kWide    ? "high, and its cause is not known"
+                                                                     : "low";
     const auto& [all, left_out] = outcome_->finals.disturbed;
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");

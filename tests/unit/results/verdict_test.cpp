@@ -234,6 +234,19 @@ TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
   EXPECT_TRUE(line(0).ends_with("; others may be up to 3 % better")) << line(0);
 }
 
+TEST_F(VerdictTest, SpeaksOfTheNoiseOfTimesWhereTheyAreOneOfSeveralObjectives) {
+  summary_.ranked_by = "size";
+  outcome_.finals.held->finalists.push_back({{trials_[0].spec}});
+  for (const int round : {1, 2, 3})
+    outcome_.finals.held->finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
+  set_width(0.3);
+  EXPECT_EQ(verdict().lines[2], "  noise: low") << "the size is sure, whatever becomes of the times";
+  summary_.objectives = {"size", "score"};
+  EXPECT_EQ(verdict().lines[2], "  noise: low");
+  summary_.objectives = {"size", "time"};
+  EXPECT_EQ(verdict().lines[2], "  noise: high, and its cause is not known");
+}
+
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
   outcome_.finals.interrupted = true;
