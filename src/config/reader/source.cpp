@@ -96,6 +96,13 @@ Node read_root(const std::filesystem::path& yaml, bool launched, Diagnostics& di
                 fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
                             root.is_list() ? "; a list of sizes is given with --shapes" : ""));
   }
+  const auto refuse_as = [&](const char* what) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, but {}", yaml.string(), what));
+  };
+  if (root.find("tune_database") != nullptr)
+    refuse_as("a database of results: tune package makes a library of it, tune retime times its results again");
+  if (root.find("properties") != nullptr && root.find("arch") != nullptr && root.find("params") == nullptr)
+    refuse_as("describes a device, as --device-file FILE wants it");
   if (is_t1(root)) return from_t1(root, launched, diagnostics);
   if (is_other_json(yaml, root))
     throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",

@@ -50,6 +50,14 @@ TEST_F(BadInput, AFileThatIsNoMappingIsRefused) {
             "is given with --shapes");
 }
 
+TEST_F(BadInput, OtherFilesOfTuneAreNamed) {
+  EXPECT_EQ(complaint("tune_database: 1\nresults: []\n"),
+            "gemm.yaml: this is no tuning file, but a database of results: tune package makes a library of it, tune "
+            "retime times its results again");
+  EXPECT_EQ(complaint("name: NVIDIA H200\narch: sm_90a\nproperties: {warp_size: 32}\n"),
+            "gemm.yaml: this is no tuning file, but describes a device, as --device-file FILE wants it");
+}
+
 TEST_F(BadInput, MalformedYamlHasItsLine) {
   EXPECT_EQ(complaint("name: x\nparams: {BM: [1, 2\n"),
             "gemm.yaml:2: malformed YAML: end of sequence flow not found; close the [");
