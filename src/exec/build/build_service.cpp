@@ -16,7 +16,7 @@ std::string no_compiler(Backend backend) {
   const std::string text = fmt::format("no compiler for the {} backend was found; ", to_text(backend));
   const char* named = std::getenv("CXX");
   if (traits_of(backend).compiler_reads == CompilerEnvironment::flags && named != nullptr && *named != 0)
-    return text + fmt::format("CXX is '{}', which does not run", named);
+    return text + fmt::format("CXX is '{}', which does not run: set it to another compiler, or unset it", named);
   return text + "install one (CPU: apt-get install g++, or set CXX)";
 }
 
