@@ -35,9 +35,10 @@ Failure run_ended_while_it_ran();
 /// trial does not distinguish cards of one model.
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes);
 
-/// Notes how much of what was found is from the journal, and when it was measured.
+/// Notes how much of what was found is from the journal, and when it was measured. `fresh`: with --fresh, which
+/// measures nothing twice itself, also if it is interrupted and continued.
 void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
-                   const exec::RequestFactory& requests, results::Notices& notes);
+                   const exec::RequestFactory& requests, bool fresh, results::Notices& notes);
 
 /// What the journal knows of a spec, if it is also valid for a run with these rules. For a spec during which earlier
 /// runs ended, records that failure and returns it. nullopt if the spec must be tried.

@@ -221,7 +221,9 @@ TEST_F(Repeat, AFreshRunThatWasInterruptedIsContinuedByTheSameCommand) {
   run.signal(SIGINT);
   EXPECT_EQ(run.wait().code, 130);
   sandbox_.environment.erase("HANG");
-  EXPECT_TRUE(has(tune(command).out, "note: 1 of 3 specs is from the journal, measured by the run of 20"));
+  const std::string out = tune(command).out;
+  EXPECT_TRUE(has(out, "note: 1 of 3 specs is from the journal, measured by the run of 20"));
+  EXPECT_TRUE(has(out, " UTC, as part of this --fresh run\n"));
   EXPECT_EQ(runs_of("1"), 2);
   EXPECT_EQ(runs_of("2"), 3);
   EXPECT_EQ(runs_of("3"), 2);
@@ -263,6 +265,25 @@ TEST_F(Repeat, TimesOfChangedCodeReplaceThoseInACacheOfKernelTuner) {
   sandbox_.write("bench.sh", std::string(kProgram) + "# changed\n");
   tune({"bench.yaml", "--kt-cache", "cache.json"});
   EXPECT_TRUE(has(tune({"bench.yaml", "--simulate", "cache.json"}).out, " 2.000000 "));
+}
+
+TEST_F(Repeat, AFailureThatIsTriedAgainIsOnceInACacheOfKernelTuner) {
+  write_program("{T: [1]}");
+  sandbox_.write("bench.sh", "#!/bin/sh\nexit 1\n");
+  tune({"bench.yaml", "--kt-cache", "cache.json"}, 1);
+  const std::string once = sandbox_.read("cache.json");
+  tune({"bench.yaml", "--kt-cache", "cache.json", "--retry-failed"}, 1);
+  EXPECT_EQ(sandbox_.read("cache.json"), once);
+}
+
+// What --run-only does not find in the store says nothing of the code.
+TEST_F(Repeat, WhatWasNotTriedReplacesNothingInACacheOfKernelTuner) {
+  sandbox_.write_gemm();
+  tune({"gemm.yaml", "--kt-cache", "cache.json"});
+  const std::string measured = sandbox_.read("cache.json");
+  sandbox_.write("gemm.cpp", sandbox_.read("gemm.cpp") + "// changed\n");
+  tune({"gemm.yaml", "--kt-cache", "cache.json", "--run-only"}, 1);
+  EXPECT_EQ(sandbox_.read("cache.json"), measured);
 }
 
 TEST_F(Repeat, FreshAndArtifactAreRefusedWhereNothingIsMeasured) {
