@@ -45,6 +45,12 @@ double unit_roundoff(Type type) {
   return bits == 0 ? 0 : 1.0 / static_cast<double>(std::int64_t{1} << bits);
 }
 
+int most_doublings(Type type) {
+  if (unit_roundoff(type) == 0) return 0;
+  if (type == Type::e4m3) return 6;
+  return type == Type::f16 || type == Type::e5m2 ? 12 : 60;
+}
+
 std::optional<Epilogue> parse_epilogue(std::string_view name) { return enumerator<Epilogue>(kEpilogues, name); }
 
 ScaleGrid scale_grid(Scale scale, std::int64_t lines, std::int64_t k, std::int64_t matrices) {

@@ -23,6 +23,8 @@ std::optional<Type> parse_type(std::string_view name);
 std::int64_t size_of(Type type);
 /// Unit roundoff: half the distance from 1 to the next number; 0 for integers.
 double unit_roundoff(Type type);
+/// How often inputs of this type may be doubled or halved and keep some of their digits; 0 for integers.
+int most_doublings(Type type);
 
 enum class Layout { row, col };
 inline constexpr std::array<std::string_view, 2> kLayouts = {"row", "col"};
@@ -150,6 +152,7 @@ struct Buffer {
   std::int64_t count = 0;
   Init init = Init::uniform;
   Role role = Role::in;
+  double scale = 1;  ///< of the numbers of `init`: a power of two, of at most most_doublings()
 };
 constexpr std::string_view to_text(Buffer::Role role) { return Buffer::kRoles[static_cast<std::size_t>(role)]; }
 

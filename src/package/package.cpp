@@ -232,8 +232,8 @@ class PackageWriter {
     const Custom& custom = std::get<Custom>(plan_->problem);
     std::string buffers, size_texts, cases;
     for (const Buffer& buffer : custom.buffers)
-      buffers += fmt::format("    {{{}, Type::{}, Role::{}, Init::{}, {}}},\n", literal(buffer.name),
-                             to_text(buffer.type), to_text(buffer.role), to_text(buffer.init),
+      buffers += fmt::format("    {{{}, Type::{}, Role::{}, Init::{}, {}, {}}},\n", literal(buffer.name),
+                             to_text(buffer.type), to_text(buffer.role), to_text(buffer.init), buffer.scale,
                              custom.tolerance > 0 ? custom.tolerance : std::sqrt(unit_roundoff(buffer.type)));
     for (const std::string& name : numbers_.sizes) size_texts += literal(name) + ", ";
     for (const Case& each : package_->cases)

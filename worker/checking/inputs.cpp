@@ -71,12 +71,6 @@ double variance_of(Init init) {
   }
 }
 
-/// How often numbers of this type may be doubled or halved and keep some of their digits.
-int most_doublings(Type type) {
-  if (type == Type::e4m3) return 6;
-  return type == Type::f16 || type == Type::e5m2 ? 12 : 60;
-}
-
 /// The power of two by which B is multiplied.
 double factor_of_b(const Gemm& gemm) {
   if (gemm.epilogue == Epilogue::none || gemm.alpha == 0) return 1;

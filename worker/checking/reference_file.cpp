@@ -55,10 +55,11 @@ void require_finite(std::span<const double> values, const Problem& problem) {
   const std::int64_t index = odd - values.begin();
   const auto* custom = std::get_if<Custom>(&problem);
   if (custom == nullptr) refuse_infinite(*odd, index);
-  throw SpecFailure(Stage::start,
-                    fmt::format("it has {} as {}, and no result can be compared with that; it must write all of its "
-                                "outputs, read no more than its buffers have, and get inputs (init) that give numbers",
-                                *odd, name_of_output(*custom, index)));
+  throw SpecFailure(
+      Stage::start,
+      fmt::format("it has {} as {}, and no result can be compared with that; it must write all of its "
+                  "outputs, read no more than its buffers have, and get inputs (init, scale) that give numbers",
+                  *odd, name_of_output(*custom, index)));
 }
 
 }  // namespace

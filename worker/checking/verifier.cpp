@@ -60,7 +60,8 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   // Only a GEMM's C is an output that a launch may find zeroed.
   if (buffer.role == Buffer::Role::out && !zero_c_) return std::nullopt;
   const auto* gemm = std::get_if<Gemm>(&problem_);
-  Content content = gemm ? content_of(*gemm, index, seed_) : Content{buffer.type, source_of(buffer.init), seed_, index};
+  Content content =
+      gemm ? content_of(*gemm, index, seed_) : Content{buffer.type, source_of(buffer.init), seed_, index, buffer.scale};
   if (buffer.role == Buffer::Role::out) content.source = generator::Source::zeros;
   return content;
 }

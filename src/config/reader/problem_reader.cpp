@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "config/reader/gemm_reader.h"
 #include "config/yaml/fields.h"
@@ -64,7 +65,7 @@ class CustomReader {
   }
 
   void read_buffer(const Node& node) {
-    Fields fields(node, "buffer", {"name", "type", "count", "init", "role"}, *diagnostics_);
+    Fields fields(node, "buffer", {"name", "type", "count", "init", "role", "scale"}, *diagnostics_);
     Buffer buffer;
     if (const Node* name = fields.require("name")) read_name(*name, buffer.name);
     const std::string what = fmt::format("of buffer '{}'", buffer.name);
@@ -88,7 +89,20 @@ class CustomReader {
       // Of an unknown one, no second error says that nothing is written.
       buffer.role = choice ? static_cast<Buffer::Role>(*choice) : Buffer::Role::inout;
     }
+    if (const Node* scale = fields.find("scale")) read_scale(*scale, what, buffer);
     custom_.buffers.push_back(std::move(buffer));
+  }
+
+  void read_scale(const Node& node, const std::string& of_buffer, Buffer& buffer) {
+    buffer.scale = scope_->read_constant_number(node, "scale " + of_buffer).value_or(1);
+    const int most = most_doublings(buffer.type);
+    int exponent = 0;  // of twice the scale
+    if (most == 0 || buffer.init == Init::iota || buffer.init == Init::zeros || buffer.role == Buffer::Role::out)
+      diagnostics_->add(node.place,
+                        fmt::format("scale {} has no effect: integers, iota, zeros and outputs have none", of_buffer));
+    else if (std::frexp(buffer.scale, &exponent) != 0.5 || std::abs(exponent - 1) > most)
+      diagnostics_->add(node.place, fmt::format("scale {} is {}; for {} it is a power of two from 2**-{} to 2**{}",
+                                                of_buffer, buffer.scale, to_text(buffer.type), most, most));
   }
 
   /// Where a size was given that is not positive and that this count depends on, if not in the same file: there it can

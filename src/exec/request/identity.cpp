@@ -102,7 +102,9 @@ std::string text_of(const Gemm& gemm) {
 std::string text_of(const Buffer& buffer) {
   Fields fields;
   fields.add("count", buffer.count).add("init", in_quotes(to_text(buffer.init))).add("name", in_quotes(buffer.name));
-  return fields.add("role", in_quotes(to_text(buffer.role))).add("type", in_quotes(to_text(buffer.type))).text();
+  fields.add("role", in_quotes(to_text(buffer.role)));
+  if (buffer.scale != 1) fields.add("scale", number(buffer.scale));  // older hashes know none
+  return fields.add("type", in_quotes(to_text(buffer.type))).text();
 }
 
 std::string text_of(const Custom& custom) {

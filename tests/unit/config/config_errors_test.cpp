@@ -340,6 +340,17 @@ TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
             "gemm.yaml:7: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not "
             "'float', did you mean 'f32'?\n"
             "gemm.yaml:7: role of buffer 'q' must be one of in, out, inout, not 'output'");
+  const auto of_scale = [&](const std::string& buffer) {
+    return complaint(head +
+                     "  custom: {reference: {kernel: r, args: [q]}, buffers: [{name: q, count: 1, role: inout, " +
+                     buffer + "}]}\n");
+  };
+  const std::string is = "gemm.yaml:7: scale of buffer 'q' is ";
+  EXPECT_EQ(of_scale("type: f32, scale: 10"), is + "10; for f32 it is a power of two from 2**-60 to 2**60");
+  EXPECT_EQ(of_scale("type: f32, scale: -2"), is + "-2; for f32 it is a power of two from 2**-60 to 2**60");
+  EXPECT_EQ(of_scale("type: e4m3, scale: 128"), is + "128; for e4m3 it is a power of two from 2**-6 to 2**6");
+  EXPECT_EQ(of_scale("type: s8, scale: 2"),
+            "gemm.yaml:7: scale of buffer 'q' has no effect: integers, iota, zeros and outputs have none");
   EXPECT_EQ(complaint(head + "  custom: {buffers: [{name: q, type: f32, count: 1, role: out}]}\n"),
             "gemm.yaml:7: custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
 }

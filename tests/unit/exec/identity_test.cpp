@@ -247,9 +247,14 @@ TEST_F(IdentityTest, OfACustomProblemIsWhatItWas) {
 
 TEST_F(IdentityTest, DependsOnNamesOfInitsAndRolesThatMayNotChange) {
   const std::vector<std::pair<std::string, std::string>> pinned = {
-      {"init: uniform", "df58326393e5768e33ce4c3b9cefdfec"}, {"init: normal", "1c9892b08dd3c0a069cbb22a86233723"},
-      {"init: hpl", "c7bbafdd829e91a50a04b2b9ee0f46d0"},     {"init: trig", "cb8fa55458b196f4c081d2164df064db"},
-      {"init: zeros", "1300e0bee98bf950c7c9fe7556d2f85d"},   {"role: inout", "c8b28daaf14fb4e1f873a0e23faf8850"}};
+      {"init: uniform", "df58326393e5768e33ce4c3b9cefdfec"},
+      {"init: normal", "1c9892b08dd3c0a069cbb22a86233723"},
+      {"init: hpl", "c7bbafdd829e91a50a04b2b9ee0f46d0"},
+      {"init: trig", "cb8fa55458b196f4c081d2164df064db"},
+      {"init: uniform, scale: 1", "df58326393e5768e33ce4c3b9cefdfec"},
+      {"init: uniform, scale: 8", "8bd80dff9026a05a61c6da3d2e3728c8"},
+      {"init: zeros", "1300e0bee98bf950c7c9fe7556d2f85d"},
+      {"role: inout", "c8b28daaf14fb4e1f873a0e23faf8850"}};
   for (const auto& [key, trial] : pinned) {
     std::string text = kCustom;
     read(text.replace(text.find("init: iota"), 10, key));
