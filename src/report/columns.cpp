@@ -183,6 +183,9 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
       row.measurement.timing = timing_of(*ranked.finals_result);
       row.measurement.metrics = ranked.finals_result->metrics;
     }
+    row.faster_in_sweep = summary.ranked_by.empty() && !rows.empty() && rows.front().finals_result != nullptr &&
+                          row.finals_result == nullptr && !row.failed_in_finals &&
+                          row.measurement.timing.typical() < rows.front().measurement.timing.typical();
     rows.push_back(std::move(row));
   }
   if (!summary.tuned)
@@ -221,6 +224,7 @@ std::string note_text(const Row& row) {
   std::vector<std::string> notes;
   if (row.same_as != nullptr) notes.push_back(fmt::format("same code as {}", row.same_as->mesh_idx));
   if (row.failed_in_finals) notes.push_back("failed in the finals");
+  if (row.faster_in_sweep) notes.push_back("sweep only");
   if (row.on_front) notes.push_back("pareto");
   if (row.finals_result && row.finals_result->tie) notes.push_back("tie");
   if (row.measurement.timing.stopped_early) notes.push_back("early");

@@ -18,6 +18,7 @@ struct Row {
   bool on_front = false;
   const Spec* same_as = nullptr;
   bool failed_in_finals = false;
+  bool faster_in_sweep = false;  ///< than the winner in the finals, in which it was not
 };
 
 /// A row for each ranked spec: best first if the run was tuned, else in mesh order.

@@ -47,6 +47,9 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
   if (any([](const Row& row) { return row.failed_in_finals; })) {
     text += "failed in the finals: its time is the sweep's, and it cannot win\n";
   }
+  if (any([](const Row& row) { return row.faster_in_sweep; })) {
+    text += "sweep only: it was not in the finals, whose times are of another moment\n";
+  }
   if (!summary.objectives.empty()) {
     const auto count = std::ranges::count_if(summary.ranking.rows, &Ranked::on_front);
     text += fmt::format("pareto: {} that none beats in one of {} without losing in another\n",

@@ -178,6 +178,18 @@ tie: as fast as the winner to 0.3 %, beyond doubt
 )");
 }
 
+TEST(Report, MarksWhatOnlyTheSweepShowsAsFasterThanTheWinner) {
+  const std::vector<Trial> trials = three_trials();
+  Summary summary = summary_of(trials);
+  summary.columns.clear();
+  summary.ranking.rows[0].finals_result = finals_result(1.0, 1, false);
+  const std::string table = table_of(summary);
+  EXPECT_NE(table.find("NUM_STAGES=3  0.988528      7  0.20  sweep only\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("NUM_STAGES=2  3.376528      7  0.20\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("\nsweep only: it was not in the finals, whose times are of another moment\n"),
+            std::string::npos);
+}
+
 TEST(Report, HasNoSpreadOfASingleRound) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
