@@ -142,6 +142,10 @@ struct Trial {
 
   const Measurement* measurement() const { return std::get_if<Measurement>(&outcome); }
   const Failure* failure() const { return std::get_if<Failure>(&outcome); }
+  /// Whether it failed for a reason that may be gone in another run of the same.
+  bool may_work_again() const {
+    return failure() != nullptr && (failure()->facts.machine_suspected || failure()->facts.not_tried);
+  }
   /// Whether its result was compared, and is not right.
   bool is_wrong() const {
     return failure() != nullptr && failure()->stage == Stage::check && failure()->cause == Cause::reported;

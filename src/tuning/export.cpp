@@ -99,9 +99,7 @@ recording::RecordedTrial Exporter::recorded(const Trial& trial) const {
 }
 
 void Exporter::add(const Trial& trial) {
-  const Failure* failure = trial.failure();
-  const bool tells_nothing = failure != nullptr && (failure->facts.machine_suspected || failure->facts.not_tried);
-  if (cache_) cache_->add(recorded(trial), platform::timestamp(), !trial.recorded && !tells_nothing);
+  if (cache_) cache_->add(recorded(trial), platform::timestamp(), !trial.recorded && !trial.may_work_again());
 }
 
 void Exporter::finish(std::span<const Trial> trials) {

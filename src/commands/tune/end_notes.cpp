@@ -21,9 +21,8 @@ void note_repetition(const Target& target, const results::ResultsRules& shown, c
 }
 
 void note_stale_best(const Target& target, const results::ResultsRules& shown, results::TuningOutcome& outcome) {
-  std::error_code ignored;
   const std::filesystem::path& best = target.outputs.best;
-  if (best.empty() || !std::filesystem::exists(best, ignored)) return;
+  if (std::error_code ignored; best.empty() || !std::filesystem::exists(best, ignored)) return;
   if (!results::Results(shown, target.loaded, target.objective, outcome).any())
     outcome.notes.add(line_with_escapes(best.string()) +
                       " is of an earlier run: this one has no valid spec, and left it as it was");

@@ -140,8 +140,8 @@ std::string Standing::noise_cause() const {
 }
 
 bool Standing::is_about_times() const {
-  return by_time || std::ranges::any_of(summary->objectives,
-                                        [](const std::string& name) { return name == "time" || name == "gflops"; });
+  return by_time ||
+         std::ranges::count(summary->objectives, "time") + std::ranges::count(summary->objectives, "gflops") > 0;
 }
 
 std::optional<double> Standing::noise_width() const { return is_about_times() ? time_width : width; }

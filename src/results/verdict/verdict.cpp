@@ -35,12 +35,6 @@ std::string tried(const report::Summary& summary) {
                              : fmt::format("the {} of {} specs that were tried", summary.trials.size(), summary.specs);
 }
 
-/// Whether a spec failed that may work in another run of the same.
-bool may_work_again(const Trial& trial) {
-  const Failure* failure = trial.failure();
-  return failure != nullptr && (failure->facts.machine_suspected || failure->facts.not_tried);
-}
-
 /// The lines of a verdict on a winner.
 class VerdictText {
  public:
@@ -229,7 +223,7 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   Verdict verdict;
   verdict.accuracy = demands.accuracy.value_or(kAccuracy);
   verdict.asked = demands.accuracy || demands.noise || outcome.comparison;
-  const bool may_work = outcome.ended_early || std::ranges::any_of(summary.trials, may_work_again);
+  const bool may_work = outcome.ended_early || std::ranges::any_of(summary.trials, &Trial::may_work_again);
   const std::string works = summary.unranked.empty() ? "works" : "has a value of the objective";
   const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
                                                       : fmt::format("none of {} {}", tried(summary), works);
