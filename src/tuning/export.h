@@ -16,7 +16,8 @@ class Exporter {
   Exporter(const results::Outputs& outputs, const Plan& plan, const Objective& objective, const Device& device,
            const TimeRule& time);
 
-  /// Adds a trial to the cache, where a new one replaces what the cache has of its spec. Throws Error(environment).
+  /// Adds a trial to the cache. What was measured now replaces what the cache has of its spec, unless it failed for a
+  /// reason that may be gone in another run. Throws Error(environment).
   void add(const Trial& trial);
   /// Closes the cache and writes the T4 file of all trials. Throws Error(environment).
   void finish(std::span<const Trial> trials);
