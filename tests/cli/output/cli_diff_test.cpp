@@ -263,6 +263,13 @@ TEST_F(Diff, ResultsOfAnotherDeviceAreRefusedUnlessAskedFor) {
   EXPECT_TRUE(has(refused.err, "--any-device"));
   const Result asked = diff(journal({{1, 1.0}}), other, 0, {"--any-device"});
   EXPECT_TRUE(has(asked.out, "warning: old.jsonl is of the device A100, and new.jsonl of H200"));
+  const auto of_two = [](const std::string& device) {
+    return run_line("64x64x64") + line_of({1, 1.0}) + run_line("8x8x8", device) + line_of({1, 1.0});
+  };
+  const Result second = diff(of_two("A100"), of_two("H200"), 0, {"--any-device"});
+  EXPECT_TRUE(has(second.out, "warning: old.jsonl is of the device A100, and new.jsonl of H200")) << second.out;
+  const Result unpaired = diff(of_two("A100"), run_line("64x64x64") + line_of({1, 1.0}), 0, {"--any-device"});
+  EXPECT_FALSE(has(unpaired.out, " of the device ")) << unpaired.out;
 }
 
 TEST_F(Diff, ABestYamlAJournalAndACsvFileCanBeCompared) {
