@@ -136,7 +136,7 @@ class Agent : private RunObserver {
   // Enough specs to build some while others are measured; with more, other agents would have none at the end.
   int slots() const {
     const MeasureService& service = executor_->service();
-    const int room = executor_->runner().free_slots() - wire::kCommonSpecs;
+    const int room = executor_->runner().free_slots() - wire::kCalibrationSpecs;
     const int busy = service.options().jobs + kPerDevice * static_cast<int>(service.options().devices.size());
     return std::max(is_gpu(work_->requests().hello().backend) ? std::min(room, busy) : room, 1);
   }

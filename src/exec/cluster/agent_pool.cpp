@@ -124,7 +124,7 @@ void AgentPool::take(Number agent, const wire::TrialReport& report) {
   Trial trial = report.trial;
   trial.spec = task.spec;
   if (!task.asked) {
-    take_common(agent, task.spec, trial);
+    take_calibration(agent, task.spec, trial);
     tasks_.erase(found);
   } else if (node.factor || !trial.measurement()) {
     finish(report.ticket, std::move(trial));
@@ -147,7 +147,7 @@ void AgentPool::hold(Number agent, Ticket ticket, Trial trial) {
   Node& node = nodes_[agent];
   node.held.emplace(ticket, std::move(trial));
   const auto full = std::ranges::count_if(node.held, [](const auto& held) { return in_full(held.second); });
-  if (!anchor_ && full >= wire::kCommonSpecs) choose_anchor(agent);
+  if (!anchor_ && full >= wire::kCalibrationSpecs) choose_anchor(agent);
 }
 
 // If nothing is left to wait for but the comparison, it begins with what there is.
@@ -168,36 +168,37 @@ void AgentPool::choose_any_anchor() {
 void AgentPool::choose_anchor(Number agent) {
   anchor_ = agent;
   for (const auto& [ticket, trial] : nodes_[agent].held)
-    if (in_full(trial) && std::ssize(common_) < wire::kCommonSpecs)
-      common_.push_back({trial.spec, trial.measurement()->timing.median});
+    if (in_full(trial) && std::ssize(calibrations_) < wire::kCalibrationSpecs)
+      calibrations_.push_back({trial.spec, trial.measurement()->timing.median});
   release(agent, 1);
   for (Number other = 0; other < nodes_.size(); ++other) {
     if (nodes_[other].factor || !cluster_->works(other)) continue;
-    if (common_.empty()) release(other, 1);  // nothing was timed in full: there is nothing to compare by
-    for (const Common& common : common_) {
+    if (calibrations_.empty()) release(other, 1);  // nothing was timed in full: there is nothing to compare by
+    for (const Calibration& calibration : calibrations_) {
       const Ticket ticket = ++last_ticket_;
-      tasks_[ticket] = {common.spec, requests_->has_build() ? requests_->build_key(common.spec) : "", false};
-      ++nodes_[other].common_out;
+      tasks_[ticket] = {calibration.spec, requests_->has_build() ? requests_->build_key(calibration.spec) : "", false};
+      ++nodes_[other].calibrations_out;
       give(ticket, other);
     }
   }
 }
 
-void AgentPool::take_common(Number agent, const Spec& spec, const Trial& trial) {
+void AgentPool::take_calibration(Number agent, const Spec& spec, const Trial& trial) {
   Node& node = nodes_[agent];
-  --node.common_out;
-  const auto common = std::ranges::find(common_, spec.mesh_idx, [](const Common& c) { return c.spec.mesh_idx; });
+  --node.calibrations_out;
+  const auto calibration =
+      std::ranges::find(calibrations_, spec.mesh_idx, [](const Calibration& c) { return c.spec.mesh_idx; });
   if (const Measurement* measurement = trial.measurement())
-    node.ratios.push_back(common->seconds / measurement->timing.median);
+    node.ratios.push_back(calibration->seconds / measurement->timing.median);
   else if (const Failure* failure = trial.failure())
-    node.common_failure = fmt::format("spec {}, which {} could time, fails there: {}", spec.mesh_idx,
-                                      cluster_->agents()[*anchor_].name, failure->headline());
-  if (node.common_out == 0) compare(agent);
+    node.calibration_failure = fmt::format("spec {}, which {} could time, fails there: {}", spec.mesh_idx,
+                                           cluster_->agents()[*anchor_].name, failure->headline());
+  if (node.calibrations_out == 0) compare(agent);
 }
 
 void AgentPool::compare(Number agent) {
   Node& node = nodes_[agent];
-  if (node.ratios.empty()) return cluster_->give_up(agent, node.common_failure);
+  if (node.ratios.empty()) return cluster_->give_up(agent, node.calibration_failure);
   release(agent, median(node.ratios));
 }
 

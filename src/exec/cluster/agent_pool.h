@@ -60,13 +60,13 @@ class AgentPool : public Runner {
     std::set<Ticket> out;  ///< tasks that it has and has not answered
     std::optional<double> factor;
     std::map<Ticket, Trial> held;  ///< results from before its factor was known
-    std::vector<double> ratios;    ///< of the common specs' times to its own
-    int common_out = 0;            ///< common specs that it still has to time
-    std::string common_failure;
+    std::vector<double> ratios;    ///< of the calibration specs' times to its own
+    int calibrations_out = 0;      ///< calibration specs that it still has to time
+    std::string calibration_failure;
     std::map<int, Ticket> runs;  ///< what runs on its devices
   };
   /// A spec that agents are compared by, with its time at the anchor.
-  struct Common {
+  struct Calibration {
     Spec spec;
     double seconds;
   };
@@ -79,7 +79,7 @@ class AgentPool : public Runner {
   void give(Ticket ticket, Number agent);
   void handle(const Cluster::Event& event);
   void take(Number agent, const wire::TrialReport& report);
-  void take_common(Number agent, const Spec& spec, const Trial& trial);
+  void take_calibration(Number agent, const Spec& spec, const Trial& trial);
   void hold(Number agent, Ticket ticket, Trial trial);
   void choose_anchor(Number agent);
   void choose_any_anchor();
@@ -98,7 +98,7 @@ class AgentPool : public Runner {
   std::deque<Ticket> waiting_;  ///< tasks that no agent has
   Ticket last_ticket_ = 0;
   std::optional<Number> anchor_;
-  std::vector<Common> common_;
+  std::vector<Calibration> calibrations_;
   double best_seconds_ = 0, best_joules_ = 0;
   RunObserver* observer_;
   std::string distrust_;

@@ -9,9 +9,9 @@
 namespace tune::exec {
 
 /// Makes the times of several devices comparable, because cards of one model differ by a few per cent. One spec that
-/// the first device measures is the calibration spec (`common` in names): every other device measures it too, and the
-/// factor of that device is the ratio of the two times. This class keeps the calibration spec's outcome on each device.
-/// It does not start that spec, nor hold back the other results; its owner does.
+/// the first device measures is the calibration spec: every other device measures it too, and the factor of that device
+/// is the ratio of the two times. This class keeps the calibration spec's outcome on each device. It does not start
+/// that spec, nor hold back the other results; its owner does.
 class DeviceScales {
  public:
   using Outcome = std::variant<Measurement, Failure>;
@@ -26,12 +26,12 @@ class DeviceScales {
   void drop();
   bool chosen() const { return ticket_.has_value(); }
   bool was_chosen() const { return was_chosen_; }
-  bool is_common(std::int64_t ticket) const { return ticket_ == ticket; }
+  bool is_calibration(std::int64_t ticket) const { return ticket_ == ticket; }
   /// Notes the time of the calibration spec on the first device.
   void set_seconds(double seconds) { seconds_ = seconds; }
 
   /// Whether the device must be given the calibration spec.
-  bool lacks_common(std::size_t device) const { return chosen() && !takes_specs(device); }
+  bool lacks_calibration(std::size_t device) const { return chosen() && !takes_specs(device); }
   /// Notes that the device has been given the calibration spec.
   void begin(std::size_t device) { devices_[device] = Timing{}; }
   /// Notes that the device no longer has it. Returns false if it did not have it.

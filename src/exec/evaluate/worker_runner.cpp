@@ -13,9 +13,9 @@
 namespace tune::exec {
 namespace {
 
-constexpr std::int64_t kCommon = 0;  // ticket of the spec that every device times
-constexpr std::int64_t kNone = -1;   // no ticket
-constexpr int kMostLosses = 3;       // of an artifact; who removes it more often may be the kernel
+constexpr std::int64_t kCalibration = 0;  // ticket of the spec that every device times
+constexpr std::int64_t kNone = -1;        // no ticket
+constexpr int kMostLosses = 3;            // of an artifact; who removes it more often may be the kernel
 
 }  // namespace
 
@@ -126,7 +126,7 @@ void WorkerRunner::dismiss() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
     for (const Task& task : tasks_) queue.abandon(task.ticket);
-    if (scales_.end(i)) queue.abandon(kCommon);
+    if (scales_.end(i)) queue.abandon(kCalibration);
     queue.dismiss();
   }
   tasks_.clear();
@@ -192,7 +192,7 @@ void WorkerRunner::start_builds() {
 }
 
 void WorkerRunner::start_measuring() {
-  if (scales_.chosen()) start_common();
+  if (scales_.chosen()) start_calibration();
   for (auto task = tasks_.begin(); task != tasks_.end();) {
     const auto current = task++;
     if (current->state != Task::State::built) continue;
@@ -255,7 +255,7 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
   queue.start(
       {task.ticket, service_->complete(std::move(request), task.artifact), task.fresh, device_settings(task.spec)});
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
-  if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_common(task, {});
+  if (!scales_.was_chosen() && (best_.best_seconds == 0 || !task.asked)) choose_calibration(task, {});
   task.state = Task::State::measuring;
   return true;
 }
@@ -277,27 +277,27 @@ void WorkerRunner::note_waiting(std::size_t device) {
   }
 }
 
-void WorkerRunner::choose_common(const Task& task, std::optional<double> seconds) {
+void WorkerRunner::choose_calibration(const Task& task, std::optional<double> seconds) {
   if (devices_.size() == 1) return;
-  common_ = service_->complete(service_->requests().measure(task.spec), task.artifact);
-  common_clocks_ = device_settings(task.spec);
+  calibration_ = service_->complete(service_->requests().measure(task.spec), task.artifact);
+  calibration_clocks_ = device_settings(task.spec);
   scales_.choose(task.ticket, seconds);
 }
 
-void WorkerRunner::start_common() {
+void WorkerRunner::start_calibration() {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
-    if (!scales_.lacks_common(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
-    queue.start({kCommon, common_, true, common_clocks_});
+    if (!scales_.lacks_calibration(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
+    queue.start({kCalibration, calibration_, true, calibration_clocks_});
     scales_.begin(i);
   }
 }
 
 // What other devices have timed meanwhile cannot be compared, and is timed again.
-void WorkerRunner::drop_common() {
+void WorkerRunner::drop_calibration() {
   scales_.drop();
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (scales_.end(i)) devices_[i].queue.abandon(kCommon);
+    if (scales_.end(i)) devices_[i].queue.abandon(kCalibration);
     release_held(i);
   }
 }
@@ -320,7 +320,7 @@ bool WorkerRunner::collect_results() {
   for (std::size_t i = 0; i < devices_.size(); ++i)
     while (auto result = devices_[i].queue.take_result()) {
       any = true;
-      if (result->ticket != kCommon) {
+      if (result->ticket != kCalibration) {
         accept(i, std::move(*result));
         continue;
       }
@@ -340,7 +340,7 @@ void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
   const bool again =
       result.no_device || (result.reused && (failure || !sharing_)) || (failure && lost_artifact(task, *failure));
   auto* measurement = std::get_if<Measurement>(&result.outcome);
-  if (scales_.is_common(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_common();
+  if (scales_.is_calibration(task.ticket) && (!measurement || measurement->timing.stopped_early)) drop_calibration();
   if (again) {
     task.state = Task::State::built;
     task.fresh = task.fresh || !result.no_device;
@@ -358,10 +358,10 @@ void WorkerRunner::accept(std::size_t device, DeviceQueue::Result result) {
 }
 
 void WorkerRunner::accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds) {
-  if (scales_.is_common(task.ticket))
+  if (scales_.is_calibration(task.ticket))
     scales_.set_seconds(measurement.timing.median);
   else if (!scales_.chosen() && !measurement.timing.stopped_early)
-    choose_common(task, measurement.timing.median);
+    choose_calibration(task, measurement.timing.median);
   measurement.build = task.build;
   scale_times(measurement, scales_.factor(device));
   if (task.shared) compare(task, measurement);

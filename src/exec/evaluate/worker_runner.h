@@ -85,9 +85,9 @@ class WorkerRunner : public Runner {
   void accept(std::size_t device, DeviceQueue::Result result);
   void accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds);
   void compare(const Task& task, const std::variant<Measurement, Failure>& own);
-  void choose_common(const Task& task, std::optional<double> seconds);
-  void start_common();
-  void drop_common();
+  void choose_calibration(const Task& task, std::optional<double> seconds);
+  void start_calibration();
+  void drop_calibration();
   void compare_devices();
   void release_held(std::size_t device);
   void finish(Task& task, Outcome outcome, double device_seconds = 0);
@@ -112,8 +112,8 @@ class WorkerRunner : public Runner {
   std::int64_t last_ticket_ = 0;
   std::vector<Device> devices_;
   DeviceScales scales_;
-  wire::MeasureRequest common_;  ///< of the calibration spec, if there is one
-  DeviceSettings common_clocks_;
+  wire::MeasureRequest calibration_;  ///< of the calibration spec, if there is one
+  DeviceSettings calibration_clocks_;
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

@@ -26,7 +26,7 @@ struct TokenHalves {
 };
 TokenHalves halves_of(const std::string& token);
 /// By which the times of agents are made comparable.
-inline constexpr int kCommonSpecs = 3;
+inline constexpr int kCalibrationSpecs = 3;
 
 // --- orders: what the driver says ---
 
@@ -140,7 +140,7 @@ struct Probed {
 };
 struct Ready {
   static constexpr const char* kName = "ready";
-  int slots = 0;            ///< specs that it takes at a time, beside kCommonSpecs
+  int slots = 0;            ///< specs that it takes at a time, beside kCalibrationSpecs
   std::string source_hash;  ///< of the source and its headers as the agent found them
 };
 /// What was asked for last cannot be done. The agent then ends, unless it was asked to probe.

@@ -17,17 +17,17 @@ TEST(DeviceScales, TheFirstDeviceIsTheMeasureOfAll) {
   EXPECT_EQ(scales.factor(0), 1);
   EXPECT_TRUE(scales.takes_specs(0));
   EXPECT_FALSE(scales.known(1));
-  EXPECT_FALSE(scales.takes_specs(1)) << "the common spec comes first";
+  EXPECT_FALSE(scales.takes_specs(1)) << "the calibration spec comes first";
 }
 
 TEST(DeviceScales, AFactorIsTheRatioOfTheTwoTimesOfTheCommonSpec) {
   exec::DeviceScales scales(3);
   scales.choose(5, {});
-  EXPECT_TRUE(scales.is_common(5));
-  EXPECT_FALSE(scales.lacks_common(0));
-  EXPECT_TRUE(scales.lacks_common(1));
+  EXPECT_TRUE(scales.is_calibration(5));
+  EXPECT_FALSE(scales.lacks_calibration(0));
+  EXPECT_TRUE(scales.lacks_calibration(1));
   scales.begin(1);
-  EXPECT_FALSE(scales.lacks_common(1));
+  EXPECT_FALSE(scales.lacks_calibration(1));
   EXPECT_TRUE(scales.takes_specs(1)) << "its times wait for the factor";
   EXPECT_TRUE(scales.end(1));
   scales.take(1, measured(2e-3));
@@ -58,7 +58,7 @@ TEST(DeviceScales, OfACommonSpecThatIsDroppedNothingIsKept) {
   scales.drop();
   EXPECT_TRUE(scales.end(1)) << "it is to be taken from the device";
   EXPECT_FALSE(scales.takes_specs(1));
-  EXPECT_FALSE(scales.is_common(5));
+  EXPECT_FALSE(scales.is_calibration(5));
   EXPECT_TRUE(scales.was_chosen());
   scales.choose(6, 3e-3);
   scales.take(1, measured(1e-3));
