@@ -7,6 +7,7 @@ begin_rig() {
   trap end_rig EXIT
   trap 'exit 130' INT TERM HUP
   export TUNE_RIG=$work  # what carries it belongs to this test
+  unset "${!OMP_@}" "${!GOMP_@}" "${!KMP_@}" "${!MKL_@}" "${!OPENBLAS_@}"  # a shell by ssh lacks them: another device
   mkdir "$work/driver"
   hide_driver="mount -t tmpfs tmpfs $work/driver"  # so that other machines lack the files of the driver's
 }
