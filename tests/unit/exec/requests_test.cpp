@@ -79,6 +79,7 @@ TEST_F(RequestsTest, WhatAVendorsLibraryHeedsTellsItsResultsApart) {
   const auto id = [&](const wire::Hello& hello) { return exec::RequestFactory(plan_, hello, 0).vendor_id(); };
   for (const auto& [hello, name] :
        {std::pair{cpu, "OMP_NUM_THREADS"}, {cpu, "OPENBLAS_CORETYPE"}, {cuda, "NVIDIA_TF32_OVERRIDE"}}) {
+    ::unsetenv(name);
     const std::string before = id(hello);
     ::setenv(name, "1", 1);
     const std::string with = id(hello), spec_with = exec::RequestFactory(plan_, hello, 0).trial_id(spec(0));
