@@ -80,6 +80,22 @@ std::string values_of_assertions(const KernelSource& source, const std::string& 
   return values.size() < 2 ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 
+/// The numbers that the code compares it with, and 0 or 1 beside a single one; empty: it has other uses, too.
+std::string values_of_comparisons(const BuildMacro& macro, const Tokens& code) {
+  std::set<std::int64_t> values;
+  if (const auto number = whole_number(macro.value)) values.insert(*number);
+  bool is_compared = false;
+  for (std::size_t i = 0; i + 2 < code.size(); ++i) {
+    if (!code[i].is(macro.name)) continue;
+    const auto value = whole_number(code[i + 2].text);
+    if (!value || !(code[i + 1].is("==") || code[i + 1].is("!="))) return "";
+    values.insert(*value);
+    is_compared = true;
+  }
+  if (values.size() == 1) values.insert(values.contains(0) ? 1 : 0);
+  return is_compared ? fmt::format("[{}]", fmt::join(values, ", ")) : "";
+}
+
 /// By the names that tiles of matrix products have; empty: it has none of them.
 std::string values_of_tile(const std::string& name, bool has_tensor_maps) {
   static const std::map<std::string, const char*> kTiles = {{"bm", "[32, 64, 128]"},
@@ -115,6 +131,7 @@ std::string values_of_threads(const std::string& name, const KnownLaunch& launch
 /// The values that are worth a try, as a tuning file has them: by the number in the source, by what its assertions
 /// allow, by what the macro is called, and by where it stands.
 std::string guess_values(const BuildMacro& macro, const KernelSource& source, const KnownLaunch& launch) {
+  if (std::string compared = values_of_comparisons(macro, source.code); !compared.empty()) return compared;
   if (!macro.value.empty()) return values_around(macro, source.code);
   if (std::string listed = values_of_assertions(source, macro.name); !listed.empty()) return listed;
   const std::string name = lower_case(macro.name);
