@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -56,6 +55,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   tournament_.emplace(std::move(specs), rules_.accuracy);
   began_ = service_->now();
   Random random(rules_.seed);
+  others_.emplace();
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
   for (round_ = 1; round_ <= SequentialIntervals::looks().back(); ++round_) {
     shuffle(order, random);
@@ -156,8 +156,7 @@ void FinalsRunner::time_in_other_state() {
 }
 
 void FinalsRunner::sample_load() {
-  const bool builds = service_->builds().builder().running() > 0;  // these are not others
-  if (const auto running = platform::others_running(); running && !builds) others_running_.push_back(*running);
+  others_running_ = others_->cores();
   if (stolen_) stolen_cores_ = stolen_->so_far().cores;
 }
 
@@ -230,9 +229,7 @@ Finals FinalsRunner::collect(int last_round) const {
   finals.decided_after = decided_after_ < last_round ? decided_after_ : 0;
   for (const auto& entry : entries_) finals.finalists.push_back(entry->result_until(last_round));
   finals.stolen_cores = stolen_cores_;
-  if (!others_running_.empty())
-    finals.others_running = std::accumulate(others_running_.begin(), others_running_.end(), 0.0) /
-                            static_cast<double>(others_running_.size());
+  finals.others_running = others_running_;
   return finals;
 }
 

@@ -46,13 +46,14 @@ class FinalsRunner : public FinalsRun {
   Tick tick_;
   FinalsRules::Clock::time_point began_;  ///< when the first round did
   int round_ = 0;
-  int complete_ = 0;                            ///< the last round that was held as a whole
-  std::optional<Tournament> tournament_;        ///< of the specs that were loaded
-  const Finalist* winner_ = nullptr;            ///< set once the specs are decided
-  int decided_after_ = 0;                       ///< the round in which they were
-  std::vector<double> others_running_;          ///< at the end of each round
-  std::optional<platform::StolenTime> stolen_;  ///< since the first round began
-  double stolen_cores_ = 0;                     ///< until the last round ended, on average; a GPU needs none
+  int complete_ = 0;                              ///< the last round that was held as a whole
+  std::optional<Tournament> tournament_;          ///< of the specs that were loaded
+  const Finalist* winner_ = nullptr;              ///< set once the specs are decided
+  int decided_after_ = 0;                         ///< the round in which they were
+  std::optional<platform::TimeOfOthers> others_;  ///< since the first round began
+  double others_running_ = 0;                     ///< until the last round ended, on average
+  std::optional<platform::StolenTime> stolen_;    ///< since the first round began
+  double stolen_cores_ = 0;                       ///< until the last round ended, on average; a GPU needs none
 };
 
 }  // namespace tune::exec

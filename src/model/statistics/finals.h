@@ -48,7 +48,7 @@ struct Finalist {
 
 struct Finals {
   std::vector<Finalist> finalists;
-  std::optional<double> others_running = {};  ///< threads of other programs that ran meanwhile, on average
+  std::optional<double> others_running = {};  ///< cores that other programs had meanwhile, on average
   double stolen_cores = 0;                    ///< that the host of this virtual machine took meanwhile, on average
   int cores = 0;                              ///< of the machine
   double accuracy = kAccuracy;                ///< with which they were to decide

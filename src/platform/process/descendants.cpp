@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -63,6 +64,7 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
 struct Status {
   char state = 'X';
   pid_t parent = 0;
+  double ticks = 0;  ///< for which it and what it has reaped have computed
 };
 
 Status status_of(pid_t process) {
@@ -73,8 +75,13 @@ Status status_of(pid_t process) {
   // The name, in brackets, may hold anything.
   const auto name_end = text.rfind(") ");
   if (name_end == std::string::npos) return status;
-  status.state = text[name_end + 2];
-  status.parent = std::atoi(text.c_str() + std::min(text.size(), name_end + 4));
+  std::istringstream fields(text.substr(name_end + 2));
+  fields >> status.state >> status.parent;
+  std::string skipped;
+  for (int i = 0; i < 9; ++i) fields >> skipped;
+  double own_user = 0, own_system = 0, reaped_user = 0, reaped_system = 0;
+  if (fields >> own_user >> own_system >> reaped_user >> reaped_system)
+    status.ticks = own_user + own_system + reaped_user + reaped_system;
   return status;
 }
 
@@ -162,6 +169,12 @@ std::vector<pid_t> children_of(pid_t process) {
     for (pid_t child = 0; file >> child;) children.push_back(child);
   }
   return children;
+}
+
+double computed_seconds_of_all(pid_t root) {
+  double ticks = status_of(root).ticks;
+  for (const pid_t process : descendants_of(root)) ticks += status_of(process).ticks;
+  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 std::string running_orphan() {

@@ -34,6 +34,9 @@ std::vector<pid_t> children_of(pid_t process);
 /// Finds these children among all processes, for a system that does not list them (without CONFIG_PROC_CHILDREN).
 std::vector<pid_t> search_children_of(pid_t process);
 
+/// The seconds for which a process, its descendants and those of them that have ended and been reaped have computed.
+double computed_seconds_of_all(pid_t root);
+
 /// The name of a child of this process that is not a StartedChild and runs; empty if there is none.
 std::string running_orphan();
 

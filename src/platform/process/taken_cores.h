@@ -5,8 +5,8 @@
 
 namespace tune::platform {
 
-/// How many threads other than the caller run now on the cores that this process may use; of a part of the machine's
-/// cores, their share. nullopt if the system does not tell.
+/// How many threads other than the caller run at this moment on the cores that this process may use; of a part of the
+/// machine's cores, their share. nullopt if the system does not tell.
 std::optional<double> others_running();
 
 /// For how many seconds, of all cores that this process may use together, the host of this virtual machine has let
@@ -28,6 +28,21 @@ class StolenTime {
  private:
   double before_ = stolen_seconds();
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// What other programs than this process and its descendants take of the cores, from its construction on.
+class TimeOfOthers {
+ public:
+  /// How many cores they had on average, of those that this process may use; of a part of the machine's cores, their
+  /// share. 0 if the system does not tell.
+  double cores() const;
+
+ private:
+  double before_ = seconds();
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+
+  /// Since the machine started.
+  static double seconds();
 };
 
 }  // namespace tune::platform

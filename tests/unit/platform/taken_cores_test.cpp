@@ -1,16 +1,19 @@
 #include "platform/process/taken_cores.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <string>
 #include <thread>
 
 #include "platform/files/file.h"
+#include "platform/process/descendants.h"
 
 namespace tune::taken_cores_test {
 namespace {
@@ -35,6 +38,45 @@ TEST(OthersRunning, CountsTheShareOfAThreadThatIsBusy) {
   EXPECT_GE(running, share);
   stop = true;
   busy.join();
+}
+
+void compute_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+TEST(TimeOfOthers, IsThatOfProcessesWhichThisOneDidNotStart) {
+  const platform::TimeOfOthers others;
+  // A process whose parent has ended belongs to another one.
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    if (::fork() == 0) compute_for(std::chrono::seconds(2));
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (others.cores() < 0.1 * share_of_cores() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_GE(others.cores(), 0.1 * share_of_cores());
+}
+
+TEST(ComputedSecondsOfAll, AreThoseOfTheProcessAndOfWhatItStarted) {
+  const double before = platform::computed_seconds_of_all(::getpid());
+  int pipe[2] = {};
+  ASSERT_EQ(::pipe(pipe), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    while (platform::computed_seconds_of_all(::getpid()) < 0.1) compute_for(std::chrono::milliseconds(10));
+    [[maybe_unused]] const auto written = ::write(pipe[1], "x", 1);
+    ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(pipe[0], &byte, 1), 1);
+  EXPECT_GE(platform::computed_seconds_of_all(::getpid()), before + 0.1) << "it still lives";
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_GE(platform::computed_seconds_of_all(::getpid()), before + 0.1) << "it has been reaped";
 }
 
 /// The ticks stolen from all cores of a machine whose /proc/stat says this.
