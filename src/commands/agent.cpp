@@ -70,19 +70,22 @@ wire::Probed probe(const wire::ProbeOrder& order, exec::Workers& workers) {
 /// The path of an input here.
 fs::path below(const fs::path& root, const std::string& path) { return root / fs::path(path).relative_path(); }
 
-fs::path write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& files, const fs::path& root) {
+void write_inputs(const wire::PlanOrder& order, const exec::AgentFiles& files, const fs::path& root) {
   for (const wire::PlanOrder::Input& input : order.inputs) {
     const fs::path file = below(root, input.path);
     platform::write_file(file, files.at(input.hash));
     if (input.executable) fs::permissions(file, fs::perms::owner_exec, fs::perm_options::add);
   }
-  return root;
 }
 
-TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
+/// From now on this process has the driver's variables, and its folder where that is here, too.
+void enter(const wire::PlanOrder& order) {
   for (const auto& [name, value] : order.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::error_code ignored;
   fs::current_path(order.folder, ignored);
+}
+
+TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
   std::vector<std::string> words = order.words;
   for (std::string& word : words)
     if (word.starts_with(wire::kInputs)) word = below(root, word.substr(wire::kInputs.size())).string();
@@ -103,10 +106,11 @@ Job job_for(const TuneOptions& options, const wire::PlanOrder& order, const fs::
 /// A plan of the driver, read on this machine as a run of its own would read it.
 class Work : public exec::AgentWork {
  public:
-  Work(const wire::PlanOrder& order, const exec::AgentFiles& files, exec::Workers& workers)
-      : root_(write_inputs(order, files, scratch_.folder())),
-        options_(options_for(order, root_)),
-        target_(options_, workers, job_for(options_, order, root_)),
+  /// `scratch` holds the inputs.
+  Work(std::unique_ptr<exec::Scratch> scratch, TuneOptions options, Job job, exec::Workers& workers)
+      : scratch_(std::move(scratch)),
+        options_(std::move(options)),
+        target_(options_, workers, std::move(job)),
         requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
 
   const exec::RequestFactory& requests() const override { return requests_; }
@@ -120,24 +124,33 @@ class Work : public exec::AgentWork {
   // Folders that the file names by absolute paths are here too.
   const Plan& with_inputs(Target& target) const {
     for (fs::path& folder : target.loaded.plan.build.include)
-      if (const fs::path here = below(root_, folder.string()); fs::is_directory(here)) folder = here;
+      if (const fs::path here = below(scratch_->folder(), folder.string()); fs::is_directory(here)) folder = here;
     return target.plan();
   }
 
-  exec::Scratch scratch_;
-  fs::path root_;
+  std::unique_ptr<exec::Scratch> scratch_;
   TuneOptions options_;
   Target target_;
   exec::RequestFactory requests_;
 };
+
+std::unique_ptr<exec::AgentWork> prepare(const wire::PlanOrder& order, const exec::AgentFiles& files,
+                                         exec::Workers& workers) {
+  auto scratch = std::make_unique<exec::Scratch>();
+  write_inputs(order, files, scratch->folder());
+  enter(order);
+  TuneOptions options = options_for(order, scratch->folder());
+  Job job = job_for(options, order, scratch->folder());
+  return std::make_unique<Work>(std::move(scratch), std::move(options), std::move(job), workers);
+}
 
 ExitCode agent(const AgentOptions& options) {
   exec::Workers workers = find_workers();
   const wire::TokenHalves token = wire::halves_of(take_token());
   exec::AgentRules rules{options.driver.host, options.driver.port, hello(token.agents), token.drivers, {}, {}};
   rules.probe = [&](const wire::ProbeOrder& order) { return probe(order, workers); };
-  rules.prepare = [&](const wire::PlanOrder& order, const exec::AgentFiles& files) -> std::unique_ptr<exec::AgentWork> {
-    return std::make_unique<Work>(order, files, workers);
+  rules.prepare = [&](const wire::PlanOrder& order, const exec::AgentFiles& files) {
+    return prepare(order, files, workers);
   };
   exec::run_agent(std::move(rules));
   return ExitCode::ok;
