@@ -41,17 +41,10 @@ class TuningAudit {
       for (const config::Shape& shape : config::read_shapes(*options_->shapes).shapes) shapes_.emplace_back(shape);
     else
       shapes_.emplace_back(std::nullopt);
-    // What is wrong with any shape is said before the first is tuned.
-    std::vector<std::string> warnings;
-    for (const auto& shape : shapes_) {
-      const Target target(*options_, workers_, numbered(1, shape));
-      names_.push_back(name_of(target, shape));
-      target.add_warnings_to(warnings);
-    }
-    print_warnings(warnings);
   }
 
   void run(std::vector<AuditedShape>& done) {
+    read_all_shapes();
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       AuditedShape audited{names_[i], {}};
       for (int number = 1; number <= audit_->runs; ++number) {
@@ -66,6 +59,17 @@ class TuningAudit {
 
  private:
   using ShapeOrNone = std::optional<config::Shape>;
+
+  /// What is wrong with any shape is said before the first is tuned.
+  void read_all_shapes() {
+    std::vector<std::string> warnings;
+    for (const auto& shape : shapes_) {
+      const Target target(*options_, workers_, numbered(1, shape));
+      names_.push_back(name_of(target, shape));
+      target.add_warnings_to(warnings);
+    }
+    print_warnings(warnings);
+  }
 
   static std::string name_of(const Target& target, const ShapeOrNone& shape) {
     return shape ? config::to_text(*shape) : target.plan().name;

@@ -24,12 +24,11 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
                 fmt::format("--baseline {0}: it has no {1}, which is the objective; give the best.yaml of a run with "
                             "--objective {1}, or compare the times: --objective time",
                             file.string(), target.objective.name()));
-  for (const std::string& note : before_.notes) print_wrapped("note: " + note);
   std::filesystem::path best = file;
   if (!is_built_ && tuning::names_artifact(best.replace_extension("yaml")))
-    print_wrapped(
-        fmt::format("note: of {} only the recorded times are compared; --baseline {} times its winner again, in turns "
-                    "with the new one",
+    before_.notes.push_back(
+        fmt::format("of {} only the recorded times are compared; --baseline {} times its winner again, in turns with "
+                    "the new one",
                     file.string(), best.string()));
 }
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "commands/tune/target.h"
 #include "results/comparison/comparison.h"
@@ -15,6 +16,8 @@ class EarlierResult {
   EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
                 const Device& device);
 
+  /// What it says of the time that is compared, for the user.
+  const std::vector<std::string>& notes() const { return before_.notes; }
   /// What became of the best; nullopt if the run found none.
   std::optional<RunComparison> compare(const Device& device, const results::TuningOutcome& outcome) const;
 

@@ -118,6 +118,7 @@ std::optional<EarlierResult> earlier_result(const Target& target, const Device& 
                     "turns. tune diff compares recorded times",
                     named->string()));
   std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, target.options.threshold, target, device);
+  for (const std::string& note : earlier->notes()) print_wrapped("note: " + note);
   if (named) tuning::require_stored(*named, store_places(target.options.store));
   return earlier;
 }
