@@ -11,28 +11,32 @@
 #include "platform/files/streams.h"
 
 namespace tune::tuning {
-namespace {
 
-void print(const results::Results& results) {
-  platform::print_escaped(results.text());
-  platform::flush_results();
+void JobEnd::rethrow() const {
+  if (stopped) std::rethrow_exception(stopped);
 }
 
-void write_files(const results::Results& results, std::span<const Trial> trials, const TuningParts& parts) {
+// A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
+// a record, as a kill is.
+JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
+  JobEnd end;
   try {
-    results.write_files(parts.outputs, parts.device);
-  } catch (const Error& error) {
-    try {
-      parts.exporter.finish(trials);
-    } catch (const Error& another) {
-      throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
-    }
-    throw;
+    work();
+  } catch (const exec::Interrupted& interrupted) {
+    end = {std::current_exception()};
+    if (interrupted.signal != SIGINT) return end;
+  } catch (const exec::DeviceLost&) {
+    return {std::current_exception(), true};
+  } catch (const Error&) {
+    end = {std::current_exception(), true};
+  } catch (...) {
+    end = {std::current_exception()};
   }
-  parts.exporter.finish(trials);
+  journal.note_end();
+  return end;
 }
 
-void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::TuningOutcome& outcome) {
+void take_trials(Tuner& tuner, const JobEnd& end, double seconds, results::TuningOutcome& outcome) {
   outcome.trials = std::move(tuner.trials());
   outcome.elapsed_seconds = seconds;
   outcome.ended_early = !end.complete() && !outcome.finals.interrupted;
@@ -42,43 +46,6 @@ void add_outcome(const JobEnd& end, Tuner& tuner, double seconds, results::Tunin
         "continues it");
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
     outcome.notes.add(failure + "\n(--keep-going tries the others anyway)");
-}
-
-}  // namespace
-
-bool JobEnd::by_error() const try {
-  rethrow();
-  return false;
-} catch (const Error&) {
-  return true;
-} catch (...) {
-  return false;
-}
-
-void JobEnd::rethrow() const {
-  if (stopped) std::rethrow_exception(stopped);
-}
-
-// A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
-// a record, as a kill is.
-JobEnd run_job(recording::Journal* journal, const std::function<void()>& work) {
-  JobEnd end;
-  if (journal == nullptr) {
-    work();
-    return end;
-  }
-  try {
-    work();
-  } catch (const exec::Interrupted& interrupted) {
-    if (interrupted.signal != SIGINT) return {std::current_exception()};
-    end.stopped = std::current_exception();
-  } catch (const exec::DeviceLost&) {
-    return {std::current_exception()};
-  } catch (...) {
-    end.stopped = std::current_exception();
-  }
-  journal->note_end();
-  return end;
 }
 
 void note_trials(const Plan& plan, results::TuningOutcome& outcome) {
@@ -118,35 +85,24 @@ void note_model(const std::optional<CostModel>& model, results::TuningOutcome& o
                 predicted.size(), correlation));
 }
 
-results::Results run_tuning(const TuningParts& parts, const TuningSteps& steps, results::ResultsRules rules,
-                            results::TuningOutcome& outcome) {
-  Tuner& tuner = parts.tuner;
+void print(const results::Results& results) {
+  platform::print_escaped(results.text());
+  platform::flush_results();
+}
 
-  // Try, and decide.
-  const JobEnd end = run_job(parts.journal, [&] {
-    tuner.sweep(parts.strategy);
-    if (tuner.systematic_failure().empty()) steps.decide();  // else specs are still out, and there is nothing to decide
-  });
-  if (end.by_error() && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
-
-  // Say what was found, however it ended.
-  add_outcome(end, tuner, std::chrono::duration<double>(tuner.now() - parts.began).count(), outcome);
-  if (outcome.ended_early) rules.all_in.clear();  // the files of an earlier, complete run stay as they are
-  steps.note(rules);
-  results::Results results(std::move(rules), parts.loaded, parts.objective, outcome);
-  if (results.summary().tuned && results.any()) {
-    const Ranked& best = results.rows().front();
-    parts.progress.set_best(best.trial->spec, results.winner().first, figure_text(parts.objective, best.objective));
+void write_files(const results::Results& results, const results::Outputs& outputs, const Device& device,
+                 std::span<const Trial> trials, Exporter& exporter) {
+  try {
+    results.write_files(outputs, device);
+  } catch (const Error& error) {
+    try {
+      exporter.finish(trials);
+    } catch (const Error& another) {
+      throw Error(error.code(), std::string(error.what()) + "\n" + another.what());
+    }
+    throw;
   }
-  parts.progress.finish(tuner.now());
-  if (!parts.silent) print(results);
-  if (steps.keep) steps.keep(results);
-
-  // Write it.
-  if (end.complete() && parts.journal != nullptr) parts.journal->flush(true);
-  if (!outcome.ended_early) write_files(results, outcome.trials, parts);
-  end.rethrow();
-  return results;
+  exporter.finish(trials);
 }
 
 }  // namespace tune::tuning

@@ -248,28 +248,25 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   tuning::Exporter exporter(outputs, plan, objective, recording.device, options.tuner.time);
   if (!options.search.spec) outcome.specs = specs.size_text();
 
-  // How it is decided, and what is said then.
+  // Try, and decide.
   const Trial* chosen = nullptr;  // the outcome takes the trials over as they are
   const bool audit_chooses = audit != nullptr && audit->choose;
-  tuning::TuningSteps steps;
-  steps.decide = [&] {
-    if (audit_chooses)
-      chosen = audit->choose(tuner.trials(), plan, objective);
-    else
-      decide(options, recording, plan.space, objective, replay, tuner.trials(), outcome);
-  };
-  steps.note = [&](const results::ResultsRules&) {
-    for (const Trial& trial : outcome.trials) exporter.add(trial);
-    note_recording(recording, choice, wants_finals(options), outcome);
-    tuning::note_model(model, outcome);
-    if (options.tune) tuning::note_trials(plan, outcome);
-  };
+  tuner.sweep(*strategy);
+  const bool can_decide = tuner.systematic_failure().empty();  // else specs are still out
+  if (can_decide && audit_chooses)
+    chosen = audit->choose(tuner.trials(), plan, objective);
+  else if (can_decide)
+    decide(options, recording, plan.space, objective, replay, tuner.trials(), outcome);
 
-  // Try, decide, say and write.
-  const results::Results results =
-      tuning::run_tuning({loaded, objective, recording.device, outputs, *strategy, tuner, progress, exporter, nullptr,
-                          tuning::Replay::Time(), audit != nullptr},
-                         steps, results_rules(options, Job(options), outputs.csv), outcome);
+  // Say what was found, and write it.
+  tuning::take_trials(tuner, {}, std::chrono::duration<double>(replay.now() - tuning::Replay::Time()).count(), outcome);
+  for (const Trial& trial : outcome.trials) exporter.add(trial);
+  note_recording(recording, choice, wants_finals(options), outcome);
+  tuning::note_model(model, outcome);
+  if (options.tune) tuning::note_trials(plan, outcome);
+  const results::Results results(results_rules(options, Job(options), outputs.csv), loaded, objective, outcome);
+  if (audit == nullptr) tuning::print(results);
+  tuning::write_files(results, outputs, recording.device, outcome.trials, exporter);
   if (!audit_chooses && results.any()) chosen = results.rows().front().trial;
   if (audit == nullptr || chosen == nullptr) return {results.code(), std::nullopt};
   return {results.code(), winner_of(*chosen, recording, specs, replay, objective)};

@@ -155,8 +155,10 @@ void begin_estimate(EstimateNotice& estimate, const Target& target, const std::o
   estimate.begin(*grid, journal, requests, heading);
 }
 
-results::ResultsRules how_shown(const Target& target, const exec::RequestFactory& requests) {
+results::ResultsRules how_shown(const Target& target, const exec::RequestFactory& requests,
+                                const results::TuningOutcome& outcome) {
   results::ResultsRules shown = results_rules(target.options, target.job, target.outputs.csv);
+  if (outcome.ended_early) shown.all_in.clear();  // the files of an earlier, complete run stay as they are
   if (target.options.makes_several())
     shown.label = target.job.label();
   else
@@ -165,6 +167,14 @@ results::ResultsRules how_shown(const Target& target, const exec::RequestFactory
   shown.vendor_library = requests.hello().vendor_library;
   shown.source_hash = requests.source_hash();
   return shown;
+}
+
+void end_progress(report::Progress& progress, const results::Results& results, const Objective& objective) {
+  if (results.summary().tuned && results.any()) {
+    const Ranked& best = results.rows().front();
+    progress.set_best(best.trial->spec, results.winner().first, tuning::figure_text(objective, best.objective));
+  }
+  progress.finish(now());
 }
 
 // All is written by now: what prevents this costs nothing else.
@@ -263,23 +273,28 @@ Tuned tune(Target& target) {
   tuning::Tuner tuner(target.objective, measuring.runner(), progress, rules, now, observer,
                       tuning::Tuner::Record{requests, journal});
 
-  // How it is decided, and what is said and kept then.
-  tuning::TuningSteps steps;
-  steps.decide = [&, began = now()] {
-    decide({target.plan(), target.objective, requests, journal, progress, measuring}, target, devices.front(), began,
-           tuner, outcome);
-  };
-  steps.note = [&](const results::ResultsRules& shown) {
-    note_at_the_end(target, grid, shown, requests, devices.front(), earlier, journal, outcome);
-  };
-  steps.keep = [&](const results::Results& found) { remember(found, target, requests, outcome, journal); };
-
-  // Try, decide, say and write.
+  // Try, and decide.
   begin_estimate(estimate, target, grid, journal, requests, count);
-  const results::Results results =
-      tuning::run_tuning({target.loaded, target.objective, machine.device, target.outputs, *strategy, tuner, progress,
-                          exporter, &journal, target.started, job.silent},
-                         steps, how_shown(target, requests), outcome);
+  const tuning::JobEnd end = tuning::run_job(journal, [&, began = now()] {
+    tuner.sweep(*strategy);
+    const tuning::FinalsParts parts{target.plan(), target.objective, requests, journal, progress, measuring};
+    if (tuner.systematic_failure().empty()) decide(parts, target, devices.front(), began, tuner, outcome);
+  });
+  if (end.by_error && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
+
+  // Say what was found, however it ended.
+  tuning::take_trials(tuner, end, std::chrono::duration<double>(now() - target.started).count(), outcome);
+  const results::ResultsRules shown = how_shown(target, requests, outcome);
+  note_at_the_end(target, grid, shown, requests, devices.front(), earlier, journal, outcome);
+  const results::Results results(shown, target.loaded, target.objective, outcome);
+  end_progress(progress, results, target.objective);
+  if (!job.silent) tuning::print(results);
+
+  // Write it, and say what else is of interest then.
+  remember(results, target, requests, outcome, journal);
+  if (end.complete()) journal.flush(true);
+  if (!outcome.ended_early) tuning::write_files(results, target.outputs, machine.device, outcome.trials, exporter);
+  end.rethrow();
   finish(target, results, outcome, measuring, journal);
   set_results(tuned, results, target.options, requests, journal, estimate, measuring);
   return tuned;

@@ -49,12 +49,6 @@ class CountingRunner : public exec::Runner {
   std::optional<Trial> trial_;
 };
 
-results::Outputs no_files() {
-  results::OutputRules rules;
-  rules.journal = false;
-  return results::Outputs(rules);
-}
-
 /// A tuning of three specs, on a clock of its own.
 class TuningTest : public testing::Test {
  protected:
@@ -63,10 +57,10 @@ class TuningTest : public testing::Test {
   results::Results sweep() {
     recording::Journal journal(folder_.path() / "journal.jsonl");
     tuning::Tuner tuner(objective_, runner_, progress_, {}, [this] { return clock_; });
-    tuning::Exporter exporter(outputs_, loaded_.plan, objective_, device_, {});
-    return tuning::run_tuning(
-        {loaded_, objective_, device_, outputs_, strategy_, tuner, progress_, exporter, &journal, Time(), true},
-        {[] {}, [](const results::ResultsRules&) {}}, results_, outcome_);
+    const tuning::JobEnd end = tuning::run_job(journal, [&] { tuner.sweep(strategy_); });
+    tuning::take_trials(tuner, end, std::chrono::duration<double>(clock_ - Time()).count(), outcome_);
+    end.rethrow();
+    return {results_, loaded_, objective_, outcome_};
   }
 
   TuningFolder folder_;
@@ -77,8 +71,6 @@ class TuningTest : public testing::Test {
   std::ostringstream screen_;
   report::Progress progress_{screen_, {}, 3, clock_};
   search::Listed strategy_{{spec(3), spec(1), spec(2)}};
-  Device device_;
-  results::Outputs outputs_ = no_files();
   results::ResultsRules results_;
   results::TuningOutcome outcome_;
 };
@@ -122,9 +114,9 @@ TEST(JobEnd, IsNotedUnlessAKernelMayHaveCausedIt) {
     {
       recording::Journal journal(file);
       journal.append(wire::StartedRecord{"spec", 0, 0});
-      const tuning::JobEnd end = tuning::run_job(&journal, work);
+      const tuning::JobEnd end = tuning::run_job(journal, work);
       EXPECT_EQ(end.complete(), complete);
-      EXPECT_EQ(end.by_error(), by_error);
+      EXPECT_EQ(end.by_error, by_error);
     }
     return recording::Journal(file).ends_of("spec");
   };
