@@ -103,7 +103,7 @@ void note_other_device(std::span<const Trial> trials, const std::string& id, res
 }
 
 void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
-                   const exec::RequestFactory& requests, bool fresh, results::Notices& notes) {
+                   const exec::RequestFactory& requests, std::string_view advice, results::Notices& notes) {
   std::set<std::string> dates;
   std::int64_t count = 0;
   for (const Trial& trial : outcome.trials) {
@@ -117,7 +117,7 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
   const std::string specs = fmt::format("{} of {}", count, plural(outcome.trials.size(), "spec"));
   const std::string what = count == 0 ? "the finals" : finals ? specs + " and the finals" : specs;
   notes.add(fmt::format("{} {} from the journal, measured {}{}", what, count == 1 && !finals ? "is" : "are",
-                        text_of_dates(dates), fresh ? ", as part of this --fresh run" : "; --fresh measures again"));
+                        text_of_dates(dates), advice));
 }
 
 std::optional<Trial> recall(const Spec& spec, recording::Journal& journal, const exec::RequestFactory& requests,

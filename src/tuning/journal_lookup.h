@@ -35,10 +35,9 @@ Failure run_ended_while_it_ran();
 /// trial does not distinguish cards of one model.
 void note_other_device(std::span<const Trial> trials, const std::string& id, results::Notices& notes);
 
-/// Notes how much of what was found is from the journal, and when it was measured. `fresh`: with --fresh, which
-/// measures nothing twice itself, also if it is interrupted and continued.
+/// Notes how much of what was found is from the journal, and when it was measured. The note ends with the advice.
 void note_recorded(const results::TuningOutcome& outcome, const recording::Journal& journal,
-                   const exec::RequestFactory& requests, bool fresh, results::Notices& notes);
+                   const exec::RequestFactory& requests, std::string_view advice, results::Notices& notes);
 
 /// What the journal knows of a spec, if it is also valid for a run with these rules. For a spec during which earlier
 /// runs ended, records that failure and returns it. nullopt if the spec must be tried.

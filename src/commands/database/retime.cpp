@@ -217,10 +217,8 @@ class Retiming {
     return {error.what()};
   }
 
-  /// Notes speak of options of a tuning, and of the file that write_then wrote, which is of no interest.
-  void print_note(std::string note, const fs::path& then, const std::string& sizes, bool other_launch) {
-    constexpr std::string_view kOfATuning = "; --fresh measures again";
-    if (note.ends_with(kOfATuning)) note.resize(note.size() - kOfATuning.size());
+  /// Notes speak of the file that write_then wrote, which is of no interest.
+  void print_note(const std::string& note, const fs::path& then, const std::string& sizes, bool other_launch) {
     const std::string of_then = fmt::format("baseline {}: ", then.filename().string());
     if (!note.starts_with(of_then))
       print_wrapped("note: " + note);

@@ -35,7 +35,11 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
                      const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
                      results::TuningOutcome& outcome) {
   const Device& tuned_for = requests.hello().device;
-  tuning::note_recorded(outcome, journal, requests, target.options.fresh, outcome.notes);
+  // A run with --fresh measures nothing twice itself, also if it is interrupted and continued.
+  const char* advice = target.options.fresh ? ", as part of this --fresh run"
+                       : target.job.silent  ? ""
+                                            : "; --fresh measures again";
+  tuning::note_recorded(outcome, journal, requests, advice, outcome.notes);
   if (target.workers.others() == nullptr) tuning::note_other_device(outcome.trials, device.id, outcome.notes);
   if (repeats_result(target))
     note_repetition(target, shown, tuned_for, outcome);
