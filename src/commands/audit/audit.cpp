@@ -43,9 +43,8 @@ void refuse_audit_conflicts(const AuditOptions& audit) {
 
 void bind(cli::Command& command, AuditOptions& audit) {
   TuneOptions& tuning = audit.tuning;
-  tuning.audited = true;
+  tuning.tune = true;
   command.then([&audit, &tuning] {
-    tuning.tune = true;
     if (!audit.recordings.empty()) tuning.ask_for(Mode::simulate);
   });
   command.check([&audit] { refuse_audit_conflicts(audit); });

@@ -51,6 +51,7 @@ struct RetimeOptions {
 
 void bind(cli::Command& command, RetimeOptions& options) {
   TuneOptions& tuning = options.tuning;
+  tuning.tune = true;
   command.path("DB", options.database, "FILE", "The database").required().files(kYamlFiles);
   command
       .several("RUN", options.runs, "FILE",
@@ -73,11 +74,7 @@ void bind(cli::Command& command, RetimeOptions& options) {
   command.path("--store", tuning.store.store, "DIR", "The build store (default: ~/.cache/tune/store)");
   command.typed(tuning.typed);
   command.given(tuning.given);
-  command.then([&tuning] {
-    tuning.tune = true;
-    tuning.audited = true;
-    add_consequences(tuning);
-  });
+  command.then([&tuning] { add_consequences(tuning); });
 }
 
 class Retiming {

@@ -75,7 +75,7 @@ recording::Journal& begin_journal(const Target& target, const exec::RequestFacto
   note_machine(target.machine, requests, notes);
   if (target.machine.probe_failure().empty()) kept->append(run_record(target, requests.hello(), fresh));
   if (fresh) kept->forget_older();
-  if (!target.options.audited) recording::note_last_run(kept->path());
+  if (!target.job.silent) recording::note_last_run(kept->path());
   return *kept;
 }
 

@@ -37,7 +37,6 @@ struct TuneOptions {
   Mode mode = Mode::measure;
   bool tune = false;
   std::filesystem::path simulate;  ///< the recorded run
-  bool audited = false;            ///< one of several tunings of the same, each as if it were the only one
 
   // How.
   tuning::SearchRules search;

@@ -87,7 +87,7 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
   rules.yamls = options.yaml;
   rules.command = options.load.command;
   rules.suffix = job.file_suffix();
-  rules.journal_of_all = options.makes_several() && !options.audited;
+  rules.journal_of_all = options.makes_several() && !job.silent;
   if (rules.journal_of_all && options.partition)
     rules.part = fmt::format("-part{}of{}", options.partition->index, options.partition->count);
   return rules;
@@ -157,9 +157,7 @@ std::vector<std::string> reproducing_command(const TuneOptions& options, const J
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
 
-bool repeats_result(const Target& target) {
-  return target.loaded.result && !target.options.tune && !target.options.audited;
-}
+bool repeats_result(const Target& target) { return target.loaded.result && !target.options.tune; }
 
 std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
                                               results::Notices& notes) {

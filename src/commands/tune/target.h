@@ -35,7 +35,7 @@ struct Job {
   std::optional<std::filesystem::path> prefix;    ///< of the files
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
   bool quiet, retry_failed;
-  bool silent = false;                                     ///< prints no results
+  bool silent = false;                                     ///< another command asked for it, and prints what came of it
   bool anew = false;                                       ///< starts with an empty journal
   bool in_full = false;                                    ///< times slow specs in full
   std::vector<Spec> only = {};                             ///< the specs to try; empty: what the search asks for
