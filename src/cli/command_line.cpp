@@ -134,8 +134,7 @@ void refuse_command_without_dashes(const CommandText& tune, const std::vector<st
 void refuse_misspelled_command(const CommandText& tune, const std::vector<std::string>& words) {
   const auto word = words.begin() + first_argument(tune, words);
   if (word == words.end() || is_file(*word)) return;
-  std::vector<std::string> names;
-  for (const CommandText& command : tune.commands) names.push_back(command.name);
+  const std::vector<std::string> names = names_of(tune.commands);
   if (std::ranges::find(names, *word) != names.end()) return;
   if (const std::string nearest = did_you_mean(*word, names); !nearest.empty())
     throw Error(ExitCode::bad_input, fmt::format("{} is no command of tune{}", *word, nearest));
@@ -177,6 +176,8 @@ class CommandLine {
   }
 
   std::optional<Action> read(int argc, const char* const* argv) {
+    if (argc > 1 && argv[1] == std::string_view(kComplete))
+      return printing([text = text_, words = tune::Words(argv + 2, argv + argc)] { return completions(*text, words); });
     if (!parse(in_our_spelling(argc, argv), {argv, argv + argc})) return std::nullopt;
     Entry& called = this->called();
     const std::vector<std::string> behind = words_behind_dashes(argc, argv);
@@ -208,13 +209,11 @@ class CommandLine {
   }
 
   void add_text_commands() {
-    add("completion", "Print a script that completes command lines in a shell", [text = text_](Command& command) {
+    add("completion", "Print a script that completes command lines in a shell", [](Command& command) {
       const auto shell = std::make_shared<std::string>();
-      command
-          .choice(
-              "SHELL", [shell](const std::string& read) { *shell = read; }, "bash|zsh|fish", "The shell")
-          .required();
-      return printing([text, shell] { return completion(*text, *shell); });
+      const auto read = [shell](const std::string& name) { *shell = name; };
+      command.choice("SHELL", read, "bash|zsh|fish", "The shell").required();
+      return printing([shell] { return completion_script(*shell); });
     });
     add("man-page", "Print the manual page, which man -l shows",
         [text = text_](Command&) { return printing([text] { return manual_page(*text, kVersion); }); });

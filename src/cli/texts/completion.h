@@ -6,27 +6,21 @@
 
 namespace tune::cli {
 
-// Scripts with which a shell completes the command line of `tune`. What stands behind `--` is completed as a command.
+// Completes the command line of `tune`: a short script for each shell asks `tune __complete WORD ...` at each Tab.
 
-/// `shell` is bash, zsh or fish.
-std::string completion(const CommandText& tune, const std::string& shell);
-std::string bash_completion(const CommandText& tune);
-std::string zsh_completion(const CommandText& tune);
-std::string fish_completion(const CommandText& tune);
+/// The command that the scripts call, which help and manual page do not have.
+constexpr const char* kComplete = "__complete";
 
-/// The devices whose names --device-file takes.
-std::vector<std::string> known_devices();
+/// The script; `shell` is bash, zsh or fish.
+std::string completion_script(const std::string& shell);
 
-/// What completes the value of an option.
-struct Completed {
-  enum class By { nothing, words, files, folders } by = By::nothing;
-  std::vector<std::string> words;  ///< the values, or the endings of the files; no endings: any file
-  std::vector<std::string> names;  ///< what may stand instead of a file
-};
-Completed completed(const OptionText& option);
-/// The first argument that stands without a name; nullptr if there is none.
-const OptionText* argument_of(const CommandText& command);
-/// The names that are worth completing: the first one, which is the long one if there is one, and those of one letter.
-std::vector<std::string> offered_names(const OptionText& option);
+/// What may stand in the place of the last of the words that follow `tune`. The first line is `KIND KEPT ENDING...`:
+/// - KIND: what the shell adds to the words that are listed: `words` nothing, `files` folders and the files with these
+///   endings, `any` all files, `folders` only these, and `command` what completes the command behind `--`.
+/// - KEPT: so many characters of the last word stay in front, as those of `--output=`.
+///
+/// The second line is the help of the option whose value it is. Each further line is a word, whatever the last one
+/// begins with, and behind a tab what it means.
+std::string completions(const CommandText& tune, std::vector<std::string> words);
 
 }  // namespace tune::cli

@@ -57,7 +57,7 @@ class Shell : public testing::Test {
   std::string completed(const std::vector<std::string>& words) const {
     std::string script = "source <(tune completion bash)\nCOMP_WORDS=(tune";
     for (const std::string& word : words) script += " '" + word + "'";
-    script += ")\nCOMP_CWORD=" + std::to_string(words.size()) + "\n_tune\nprintf '%s,' \"${COMPREPLY[@]}\"\n";
+    script += ")\nCOMP_CWORD=" + std::to_string(words.size()) + "\n_tune tune\nprintf '%s,' \"${COMPREPLY[@]}\"\n";
     const std::string text = run("bash", script);
     return text.substr(0, text.find('\n'));
   }
@@ -149,6 +149,7 @@ TEST_F(Shell, BashCompletesCommandsAndTheirOptions) {
   EXPECT_EQ(completed({"--max-f"}), ",") << "that is an option of audit";
   EXPECT_EQ(completed({"audit", "--check", ""}), "normal,strict,");
   EXPECT_EQ(completed({"convert", "o"}), "old.jsonl,");
+  EXPECT_EQ(completed({"convert", "old.jsonl", "no"}), "notes.txt,");
   EXPECT_EQ(completed({"convert", "old.jsonl", "out.csv", "--to", ""}), "journal,kernel-tuner,t4,csv,");
   EXPECT_EQ(completed({"completion", ""}), "bash,zsh,fish,");
   EXPECT_EQ(completed({"--tune", "--", "cat", "no"}), "notes.txt,") << "what is behind -- is no option of tune";
@@ -161,6 +162,23 @@ TEST_F(Shell, EveryOptionIsCompleted) {
   for (const std::string& option : options) EXPECT_TRUE(has(offered, "," + option + ",")) << option;
 }
 
+TEST_F(Shell, ProgramsThatAreNotTuneAreNotHeard) {
+  write_files();
+  sandbox_.write("strange", "#!/bin/sh\necho who calls >&2\nexit 1\n");
+  const std::string words = "COMP_WORDS=(tune g)\nCOMP_CWORD=1\n";
+  for (const char* program : {"./strange", "/no/such/tune", "./notes.txt"})
+    EXPECT_EQ(run("bash", "chmod +x strange\nsource <(tune completion bash)\n" + words + "_tune " + program), "")
+        << program;
+}
+
+TEST_F(Shell, WhatTheScriptsAskIsNoCommandForUsers) {
+  for (const std::string& text : {out({"--help"}), out({"--help-all"}), out({"man-page"}), completed({""}),
+                                  out({"__complete"}), out({"__complete", "--"})})
+    EXPECT_FALSE(has(text, "__complete")) << text;
+  EXPECT_TRUE(has(out({"__complete", "--simulate", "no such file", "--no-such", "--help", ""}), "convert\t"));
+  EXPECT_EQ(out({"__complete", "--", "", "\xff"}), "command 0\n\n");
+}
+
 TEST_F(Shell, ZshCompletes) {
   if (!installed("zsh")) GTEST_SKIP() << "zsh is not installed";
   write_files();
@@ -168,14 +186,15 @@ TEST_F(Shell, ZshCompletes) {
   const std::string text = run("zsh", R"zsh(zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z "PS1=; autoload -U compinit; compinit -u -D; source <(tune completion zsh)"
-for words in '--backend cu' '--state=s' 'aud' 'audit --max-f' 'completion f' '--simulate o' '--dry' '--device-file mi2' '--device-file gem'; do
+for words in '--backend cu' '--state=s' 'aud' 'audit --max-f' 'completion f' '--simulate o' '--dry' '--device-file mi2' '--device-file gem' '--yaml=gem' '-ono' 'cover gemm.yaml ol' '-q -- cat no'; do
   zpty -w -n z "tune $words"$'\t'$'\x01'"print -r -- '->' "$'\n'
   zpty -r z line $'*\n-> tune*\r\n*'
   print -r -- $line
 done
 )zsh");
   for (const char* line : {"--backend cuda", "--state=sustained", "audit", "audit --max-flips", "completion fish",
-                           "--simulate old.jsonl", "--dry-run", "--device-file mi250x", "--device-file gemm.yaml"})
+                           "--simulate old.jsonl", "--dry-run", "--device-file mi250x", "--device-file gemm.yaml",
+                           "--yaml=gemm.yaml", "-onotes.txt", "cover gemm.yaml old.jsonl", "-q -- cat notes.txt"})
     EXPECT_TRUE(std::regex_search(text, std::regex(std::string("-> tune ") + line + " *\r"))) << line << "\n" << text;
 }
 
@@ -194,6 +213,9 @@ TEST_F(Shell, FishCompletes) {
   EXPECT_EQ(offered("--device-file g"), "gemm.yaml\n");
   EXPECT_EQ(offered("completion z"), "zsh\n");
   EXPECT_EQ(offered("aud"), "audit\n");
+  EXPECT_EQ(offered("--yaml=g"), "--yaml=gemm.yaml\n");
+  EXPECT_EQ(offered("--keep "), "folder/\n");
+  EXPECT_EQ(offered("-- cat no"), "notes.txt\n");
 }
 
 TEST_F(Shell, AnUnknownShellIsRefused) {
