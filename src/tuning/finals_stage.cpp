@@ -145,8 +145,9 @@ class FinalsStage {
                          ? rules.end
                          : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
     rules.end_is_asked_for = rules_.budget.has_value();
-    if (rules_.deadline && *rules_.deadline < std::max(rules.end, rules.last_end)) {
-      rules.end = std::min(rules.end, *rules_.deadline);
+    // What is left of the run's time is theirs unless they have a budget of their own.
+    if (rules_.deadline && (!rules_.budget || *rules_.deadline < std::max(rules.end, rules.last_end))) {
+      rules.end = rules_.budget ? std::min(rules.end, *rules_.deadline) : *rules_.deadline;
       rules.last_end = *rules_.deadline;
       rules.end_is_asked_for = true;
     }
