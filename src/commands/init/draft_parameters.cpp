@@ -251,7 +251,12 @@ void DraftWriter::write_default() {
   std::vector<std::string> values;
   for (const BuildMacro& macro : source_->macros)
     if (!macro.value.empty() && !is_of_problem(macro)) values.push_back(fmt::format("{}: {}", macro.name, macro.value));
-  if (!values.empty()) line("default: {{{}}}", fmt::join(values, ", "));
+  if (values.empty()) return;
+  const std::size_t of_macros = values.size();
+  for (const auto& [name, list] : params_)
+    if (name.starts_with('$')) values.push_back(fmt::format("{}: {}", name, values_in(list).front()));
+  const std::string text = fmt::format("default: {{{}}}", fmt::join(values, ", "));
+  values.size() > of_macros ? guessed(text, "what you run now") : line("{}", text);
 }
 
 void DraftWriter::find_constraints() {
