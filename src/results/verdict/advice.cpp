@@ -57,21 +57,26 @@ std::string without_more_rounds(const Standing& standing) {
 
 double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }
 
-/// What all rounds would decide if the noise stays as it is, for those who have asked for longer finals before; empty:
-/// the accuracy that is wanted, or nobody knows.
-std::string reachable_text(const Standing& standing, int rounds) {
+int rounds_of(const Standing& standing) {
+  return standing.winner->finals_result ? standing.winner->finals_result->rounds : 0;
+}
+
+/// That all rounds would not tell what is wanted if the noise stays as it is, for those who have asked for longer
+/// finals before; empty: they would, or nobody knows.
+std::string reachable_text(const Standing& standing) {
+  const int rounds = rounds_of(standing);
   if (!standing.outcome->finals.limits.budget || !standing.loss || rounds < 1) return "";
   const int most = SequentialIntervals::looks().back();
   const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
   if (reachable <= standing.accuracy || reachable > kVeryMuch) return "";
-  return fmt::format("; with this noise, all {} rounds decide to --accuracy {:.0f}% or so", most,
+  return fmt::format("with this noise, all {} rounds tell no better than --accuracy {:.0f}%", most,
                      std::ceil(reachable * 100));
 }
 
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
 std::string longer_finals(const Standing& standing) {
   const auto& finals = standing.outcome->finals.held;
-  const int rounds = standing.winner->finals_result ? standing.winner->finals_result->rounds : 0;
+  const int rounds = rounds_of(standing);
   const results::FinalsLimits& limits = standing.outcome->finals.limits;
   double seconds = kMargin * limits.needed;
   if (finals) {
@@ -82,8 +87,7 @@ std::string longer_finals(const Standing& standing) {
   seconds = in_tens(seconds);
   const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
   const double room = finals && finals->room ? *finals->room : 0;
-  if (!limits.time_budget || seconds <= room)
-    return same_command(standing, budget) + " holds longer finals" + reachable_text(standing, rounds);
+  if (!limits.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
   // A longer run tries more specs, too, and leaves the finals no more than their share.
   const bool tried_all = !standing.summary->specs.empty() && standing.summary->tried_all();
   const double with_sweep = *limits.time_budget - room + seconds;
@@ -107,6 +111,7 @@ std::string advice(const Standing& standing) {
                ? "one run of both specs compares them in turns"
                : measured_again(standing) + " times both again; if that fails, tune the old source again";
   if (compares_recorded_times(standing)) {
+    if (!outcome.comparison->next.empty()) return outcome.comparison->next;
     if (outcome.comparison->why_recorded.empty()) return "";  // the comparison says it
     return measured_again(standing) + " times both again; if that fails, tune the old source on this machine again";
   }
@@ -120,8 +125,10 @@ std::string advice(const Standing& standing) {
     return measured_again(standing) + ", on a quieter machine";
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
     return price_of_winner(standing) + without_more_rounds(standing);
-  return price_of_winner(standing) + (standing.noise_cause().empty() ? "" : "when the noise is over, ") +
-         longer_finals(standing);
+  const std::string quiet = standing.noise_cause().empty() ? "" : "when the noise is over, ";
+  if (const std::string limit = reachable_text(standing); !limit.empty())
+    return price_of_winner(standing) + limit + (quiet.empty() ? "" : "; " + quiet + measured_again(standing));
+  return price_of_winner(standing) + quiet + longer_finals(standing);
 }
 
 }  // namespace tune::results
