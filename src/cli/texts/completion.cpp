@@ -61,8 +61,8 @@ std::string lines(const std::vector<std::string>& words, const std::string& mean
 std::string kind_of(const OptionText& option) {
   if (!option.choices.empty()) return "words";
   if (option.value == "DIR") return "folders";
-  if (option.value != "FILE" && option.value != "PREFIX") return "words";
-  return option.endings.empty() ? "any" : "files";
+  if (!option.endings.empty()) return "files";
+  return option.value == "FILE" || option.value == "PREFIX" ? "any" : "words";
 }
 
 std::string values(const OptionText& option, std::size_t kept) {

@@ -12,10 +12,16 @@
 
 namespace tune::commands {
 
+EarlierResult::EarlierResult(std::string spec, std::optional<double> threshold, const Target& target)
+    : target_(&target), label_(std::move(spec)) {
+  rules_.threshold = threshold.value_or(rules_.threshold);
+}
+
 EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
                              const Device& device)
     : target_(&target), before_(read_times(file)), label_(tuning::label_of_named(target.plan(), file)) {
   rules_.threshold = threshold.value_or(rules_.threshold);
+  rules_.of_cpu = !is_gpu(target.plan().backend);
   results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
   if (!target.objective.by_time()) cost_ = results::recorded_cost(file, target.objective);
   is_built_ = tuning::names_artifact(file);
@@ -35,6 +41,7 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
 std::optional<RunComparison> EarlierResult::compare(const Device& device, const results::TuningOutcome& outcome) const {
   const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
+  if (before_.problems.empty()) return results::compare_with_contender(now, outcome, label_, rules_);
   RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
   if (target_->objective.by_time() || best_of(comparison).paired) return comparison;
   if (comparison.why_recorded.empty())

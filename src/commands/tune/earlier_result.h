@@ -9,10 +9,12 @@
 
 namespace tune::commands {
 
-/// The earlier result that --baseline names: what a run is compared with at its end.
+/// What --baseline names, with which a run is compared at its end: an earlier result or a spec.
 class EarlierResult {
  public:
-  /// Throws Error(bad_input) if it cannot be compared with a run of this target, which outlives it, on this device.
+  /// A spec, which is timed in the finals. The target outlives this.
+  EarlierResult(std::string spec, std::optional<double> threshold, const Target& target);
+  /// Throws Error(bad_input) if it cannot be compared with a run of this target on this device.
   EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
                 const Device& device);
 
@@ -25,7 +27,7 @@ class EarlierResult {
   const Target* target_;
   std::optional<double> cost_;  ///< Merit::cost of the earlier result; unset: not known, or the objective is the time
   bool is_built_ = false;       ///< its artifact can be timed again
-  results::RecordedTimes before_;
+  results::RecordedTimes before_;  ///< those of a spec are not known before the finals
   std::string label_;
   results::ComparisonRules rules_;
 };

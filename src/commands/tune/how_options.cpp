@@ -177,23 +177,36 @@ void bind_finals(cli::Command& command, TuneOptions& options) {
   });
 }
 
+/// A name with `=` is that of a file if there is one.
+void tell_file_from_spec(TuneOptions& options) {
+  std::vector<std::string>& given = options.baseline_spec;
+  std::error_code ignored;
+  if (given.size() != 1 || (given[0].find('=') != std::string::npos && !std::filesystem::exists(given[0], ignored)))
+    return;
+  options.baseline = given[0];
+  given.clear();
+}
+
 void bind_baseline(cli::Command& command, TuneOptions& options) {
   command
-      .path(
-          "--baseline", options.baseline, "FILE",
-          "Compare with this earlier result (best YAML, journal, CSV); exit with 3 if it was faster, 5 if that is open")
+      .list(
+          "--baseline", options.baseline_spec, "FILE|NAME=V",
+          "Compare with this earlier result (best YAML, journal, CSV) or spec; exit with 3 if it is faster, 5 if open")
       .files(kResultFiles);
+  command.then([&options] { tell_file_from_spec(options); });
   command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",
                 "share below 1, such as 3% or 0.03");
   command.check([&options] {
-    if (options.baseline && (!options.tune || options.mode == Mode::simulate))
+    if (options.compares() && (!options.tune || options.mode == Mode::simulate))
       cli::refuse(
           "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
           "runs");
-    if (options.baseline && options.makes_several())
+    if (!options.baseline_spec.empty() && !options.finals.hold)
+      cli::refuse("--no-finals times no baseline; drop one of them");
+    if (options.compares() && options.makes_several())
       cli::refuse(std::string("--baseline is one result, and ") + options.what_makes_several() +
                   " makes several; compare the runs with tune diff");
-    if (options.threshold && !options.baseline)
+    if (options.threshold && !options.compares())
       cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
   });
 }

@@ -45,6 +45,7 @@ struct TuneOptions {
   tuning::FinalsStageRules finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
+  std::vector<std::string> baseline_spec;         ///< or a spec: NAME=VALUE each
   std::optional<double> threshold;                ///< 0.03: being slower than it by up to 3 % is no regression
   int exit_undecided = static_cast<int>(ExitCode::undecided);
   bool compare_alone = false;          ///< --compare_wo_tuning
@@ -86,6 +87,8 @@ struct TuneOptions {
   bool times_nothing() const { return mode == Mode::dry_run || mode == Mode::build_only; }
   void ask_for(Mode asked) { mode = std::max(mode, asked); }
   bool on_agents() const { return given("--launcher"); }
+  /// Whether the exit code says how the best compares with what --baseline names.
+  bool compares() const { return baseline || !baseline_spec.empty(); }
 };
 
 /// Declares how specs are chosen, built and timed (how_options.cpp).

@@ -239,9 +239,9 @@ tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, re
   rules.settings.accuracy = target.options.demands.accuracy.value_or(kAccuracy);
   rules.settings.width = target.options.demands.noise;
   if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
-  if (target.job.baseline)
-    rules.settings.question = wire::Question{tuning::label_of_named(target.plan(), *target.job.baseline),
-                                             target.options.threshold.value_or(results::ComparisonRules().threshold)};
+  if (const auto label = target.compared_with())
+    rules.settings.question =
+        wire::Question{*label, target.options.threshold.value_or(results::ComparisonRules().threshold)};
   rules.stored = std::move(stored);
   return rules;
 }

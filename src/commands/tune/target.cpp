@@ -9,6 +9,7 @@
 #include "model/program.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"
+#include "tuning/stored_baseline.h"
 
 namespace tune::commands {
 namespace {
@@ -119,6 +120,8 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
       objective(loaded.plan),
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
+  if (!options.baseline_spec.empty())
+    loaded.plan.baselines.push_back(config::parse_baseline(options.baseline_spec, plan().space, filters));
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
   if (options.machine.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
@@ -126,6 +129,12 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
   if (options.artifact)
     outputs.artifact = results::artifact_file(*options.artifact, plan(), job.file_suffix(), hello().device);
   outputs.must_not_be(input_files(options, job, loaded.plan));
+}
+
+std::optional<std::string> Target::compared_with() const {
+  if (job.baseline) return tuning::label_of_named(plan(), *job.baseline);
+  if (!options.baseline_spec.empty()) return plan().baselines.back().label;
+  return std::nullopt;
 }
 
 void Target::add_warnings_to(std::vector<std::string>& warnings) const {

@@ -64,6 +64,8 @@ struct Target {
   std::optional<tuning::Grid> grid(results::TuningOutcome& outcome) const;
   /// tuning::default_fault, unless the command line sets what `default:` does.
   std::optional<std::string> default_fault() const;
+  /// What the finals call that which --baseline names; nullopt: nothing is named.
+  std::optional<std::string> compared_with() const;
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 

@@ -110,7 +110,9 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
 }
 
 std::optional<EarlierResult> earlier_result(const Target& target, const Device& device) {
-  if (!target.job.baseline) return std::nullopt;
+  const std::optional<std::string> label = target.compared_with();
+  if (!label) return std::nullopt;
+  if (!target.job.baseline) return EarlierResult(*label, target.options.threshold, target);
   const auto& named = target.options.baseline;
   if (named && !target.options.finals.hold && tuning::names_artifact(*named))
     cli::refuse(

@@ -52,7 +52,10 @@ struct RunComparison {
   std::vector<ComparedShape> shapes;
   std::vector<std::string> warnings;
   std::string why_recorded = {};  ///< why the old one, which was to be timed again, stands with its recorded time
+  std::string next = {};          ///< what tells more of the best where that is open; empty: what tells more elsewhere
   bool same_run = false;          ///< both are the same record, so that nothing can have changed
+  std::string label = {};         ///< what the finals call the old one; empty: they did not time it
+  bool with_spec = false;         ///< the old one is a spec of the same run, and `before.file` its values
 };
 
 /// How the best of a run compares with an earlier result. Precondition: one problem is compared.

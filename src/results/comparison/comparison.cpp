@@ -236,6 +236,19 @@ std::string why_not_timed(const Finals& finals, const std::string& label) {
                        : "the two had too few rounds of finals in common";
 }
 
+/// What a CPU took in another run does not show that something is slower now, unless it takes the same in each, or is
+/// slower by more than the speed of a CPU varies.
+void doubt_recorded_time(RunComparison& comparison) {
+  constexpr double kCpuVaries = 2;
+  ComparedSpec& best = comparison.shapes.front().best.front();
+  if (best.change != Change::slower || best.interval->low == best.interval->high) return;
+  if (best.interval->low > kCpuVaries) return;
+  best.change = Change::open;
+  if (!comparison.why_recorded.empty()) return;
+  comparison.why_recorded = "only that is known, and a CPU is not as fast in each run";
+  comparison.next = "--baseline NAME=VALUE times the old one in turns with the new one, as a spec of the same run";
+}
+
 /// The recorded figure if it is this one with the digits of a best.yaml: six, or all of a whole number.
 double as_recorded(double figure, double recorded) {
   return number_from<double>(fmt::format("{:.6g}", figure)) == recorded ? recorded : figure;
@@ -271,6 +284,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   require_comparable(before, now, rules);
   RunComparison comparison = collected(before, now, rules);
   if (comparison.shapes.empty()) refuse(comparison.warnings.front());
+  comparison.label = label;
   ComparedShape& shape = comparison.shapes.front();
   const auto again = outcome.finals.held ? timed_again(*outcome.finals.held, shape.best.front(), label) : std::nullopt;
   shape.specs.clear();
@@ -282,7 +296,31 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   } else {
     if (outcome.finals.held) comparison.why_recorded = why_not_timed(*outcome.finals.held, label);
     warn_of_statistics(comparison);
+    comparison = judged(std::move(comparison));
+    if (rules.of_cpu) doubt_recorded_time(comparison);
+    return comparison;
   }
+  return judged(std::move(comparison));
+}
+
+RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutcome& outcome, const std::string& label,
+                                     const ComparisonRules& rules) {
+  RecordedTimes before = now;
+  before.file = label;
+  RunComparison comparison = collected(before, now, rules);
+  comparison.label = label;
+  comparison.with_spec = true;
+  ComparedShape& shape = comparison.shapes.front();
+  shape.specs.clear();
+  ComparedSpec& best = shape.best.front();
+  const auto& finals = outcome.finals.held;
+  const auto again = finals ? timed_again(*finals, best, label) : std::nullopt;
+  if (!again) {
+    comparison.why_recorded = finals ? why_not_timed(*finals, label) : "no finals were held";
+    if (comparison.why_recorded.empty()) comparison.why_recorded = "it failed";
+    best.paired = true;  // there is no ratio
+  }
+  shape.best = {again ? *again : best};
   return judged(std::move(comparison));
 }
 

@@ -13,6 +13,7 @@ struct ComparisonRules {
   double threshold = 0.03;  ///< a share of the old time by which a regression is slower at least
   bool any_device = false;  ///< results of different devices are compared, with a warning
   bool same_run = false;    ///< both are the same record
+  bool of_cpu = false;      ///< the speed differs from one run to the next, by nobody knows how much
 };
 
 /// Compares what two runs found, problem by problem and spec by spec: finals with finals where both have them, else
@@ -27,8 +28,13 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 /// Compares the best of a run with that of an earlier result, whose winner it has timed again under this label in its
 /// finals if it could. Then they are compared by the rounds that both have, and the recorded time decides nothing. What
 /// is the same build, measured in the same way (FinalsOutcome::same_as_earlier), is as good whatever was timed.
+/// Recorded times of a CPU that differ from run to run show a slowdown only beyond a factor of two.
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
+
+/// Compares the best of a run with a spec that its finals have timed under this label, by the rounds that both have.
+RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutcome& outcome, const std::string& label,
+                                     const ComparisonRules& rules);
 
 /// How good the result of a best.yaml is by this objective, as Merit::cost; nullopt if it does not say.
 std::optional<double> recorded_cost(const std::filesystem::path& best, const Objective& objective);

@@ -54,7 +54,7 @@ class VerdictText {
     if (verdict_.compared) {
       add(head + compared_text());
       const std::string& why = outcome_->comparison->why_recorded;
-      add("old: " + line_with_escapes(outcome_->comparison->before.file) + ", " + old_winner(*verdict_.compared) +
+      add("old: " + line_with_escapes(outcome_->comparison->before.file) + old_winner(*verdict_.compared) +
           (why.empty() || !verdict_.compared->ratio
                ? ""
                : (standing_.by_time ? ", by its recorded time, because " : ", by its recorded value, because ") +
@@ -81,10 +81,11 @@ class VerdictText {
                             : fmt::format("{} (spec {})", line_with_escapes(settings), spec.mesh_idx);
   }
 
-  /// The winner of the earlier run, without its number, which is that of another grid.
+  /// `, BM=64`: the winner of the earlier run, without its number, which is that of another grid.
   std::string old_winner(const ComparedSpec& compared) const {
+    if (outcome_->comparison->with_spec) return "";
     const std::string settings = report::settings_text(compared.old_spec, summary_->varying);
-    return settings.empty() ? "its winner" : line_with_escapes(settings);
+    return ", " + (settings.empty() ? "its winner" : line_with_escapes(settings));
   }
 
   bool works_alone() const {
@@ -131,7 +132,8 @@ class VerdictText {
     const ComparedSpec& row = *verdict_.compared;
     if (row.same_code) return "new and old are the same code";
     if (!row.ratio && row.change == Change::unknown)
-      return "the objective of the earlier result is not known: " +
+      return (standing_.by_time ? "the old time is not known: "
+                                : "the objective of the earlier result is not known: ") +
              line_with_escapes(outcome_->comparison->why_recorded);
     if (!row.ratio) return "the earlier result cannot be compared with: " + std::string(to_text(row.change));
     const std::string then = row.paired ? "old" : "recorded";
@@ -170,6 +172,12 @@ class VerdictText {
   }
 
   /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
+  /// Whether it is the old one, whose ratio stands in the first line.
+  bool is_compared(const Entrant& entrant) const {
+    return verdict_.compared && verdict_.compared->paired && entrant.kind == Entrant::Kind::baseline &&
+           entrant.name == outcome_->comparison->label;
+  }
+
   std::string ratios_text() const {
     std::vector<std::string> texts;
     const std::int64_t winner = winner_->trial->spec.mesh_idx;
@@ -179,7 +187,8 @@ class VerdictText {
     };
     if (is_default) texts.emplace_back("it is the default");
     for (const RankedBaseline& baseline : summary_->ranking.baselines)
-      if (baseline.finals_result && !is_itself(baseline.entrant)) texts.push_back(ratio_text(baseline));
+      if (baseline.finals_result && !is_itself(baseline.entrant) && !is_compared(baseline.entrant))
+        texts.push_back(ratio_text(baseline));
     std::string text = fmt::format("{}", fmt::join(texts, ", "));
     if (winner_->finals_result && winner_->finals_result->rounds > 0)
       text += (text.empty() ? "" : "; ") + plural(winner_->finals_result->rounds, "round") + " of finals";
@@ -193,10 +202,10 @@ class VerdictText {
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
       const auto& loss = row->finals_result->loss;
-      texts.push_back(name_of(row->trial->spec) + (loss && *loss <= kVeryMuch ? ", at most " + percent(*loss) : ""));
+      texts.push_back(name_of(row->trial->spec) + (loss && *loss <= kVeryMuch ? ", by at most " + percent(*loss) : ""));
     }
     if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
-    return fmt::format("not told apart: {}", fmt::join(texts, "; "));
+    return fmt::format("may be {}: {}", standing_.by_time ? "faster" : "better", fmt::join(texts, "; "));
   }
 
   std::string noise_text() const {

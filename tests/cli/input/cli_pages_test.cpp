@@ -31,6 +31,7 @@ const std::vector<Block> kRun = {
      "tune --yaml gemm.yaml",
      {{"--baseline best/gemm.yaml", "--baseline best/gemm.yaml --threshold 90% --exit-undecided 0"}}},
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
+    {"docs/comparing.md", "tune --tune --param BUILD:new", {{"5%", "90% --exit-undecided 0"}}},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
     {"docs/gpu-kernel.md", "tune init transpose.cu", {{"tune transpose.yaml --tune", "#"}, {"tune package", "#"}}},
     {"docs/programs.md", "tune --tune --param LEVEL"},
@@ -87,6 +88,8 @@ class Pages : public testing::Test {
         "gemm.yaml",
         std::string(sandbox_.read("gemm.yaml")).replace(sandbox_.read("gemm.yaml").find("[1, 2"), 12, "[1, 2]"));
     sandbox_.write_script("{T: [1, 2, 3, 4]}");
+    for (const char* build : {"build-old/bench", "build-new/bench"})
+      fs::permissions(sandbox_.write(build, "#!/bin/sh\nsleep 0.01\n"), fs::perms::owner_all);
     const std::string text = page("docs/gpu-kernel.md");
     const auto begin = text.find("extern \"C\" __global__ void transpose(");
     sandbox_.write("transpose.cu", text.substr(begin, text.find("```", begin) - begin));

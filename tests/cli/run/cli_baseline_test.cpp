@@ -84,6 +84,64 @@ TEST_F(Baseline, OneProgramThatTellsItsTimeIsRunUntilTheAnswerIsKnown) {
       << slower.out;
 }
 
+/// A command that takes MS milliseconds, and a tenth of one more at each run.
+class BaselineOfCommands : public testing::Test {
+ protected:
+  BaselineOfCommands() {
+    const char* text = "#!/bin/sh\necho x >> runs\necho \"{\\\"time\\\": 0.0$1$(($(wc -l < runs) % 10))}\"\n";
+    fs::permissions(sandbox_.write("bench.sh", text), fs::perms::owner_all);
+  }
+  Result tune(const Words& options) const {
+    Words words = {"--tune", "--fresh", "--finals-budget", "20s"};
+    words.insert(words.end(), options.begin(), options.end());
+    for (const char* word : {"--", "./bench.sh", "{MS}"}) words.emplace_back(word);
+    return sandbox_.tune(words);
+  }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(BaselineOfCommands, ASpecOfTheSameRunIsTimedInTurns) {
+  const Result slower = tune({"--param", "MS:13", "--baseline", "MS=12", "--threshold", "5%"});
+  EXPECT_EQ(slower.code, 3) << slower.err;
+  EXPECT_TRUE(slower.out.starts_with("FAIL: new/old = 1.08")) << slower.out;
+  EXPECT_TRUE(has(slower.out, "\n  old: MS=12\n  new: spec 0, ")) << slower.out;
+  EXPECT_FALSE(has(slower.out, "times as fast as MS=12;")) << "the first line has the ratio";
+  const Result faster = tune({"--param", "MS:[12,13]", "--filter", "MS=12", "--baseline", "$MS=13"});
+  EXPECT_EQ(faster.code, 0) << faster.err;
+  EXPECT_TRUE(faster.out.starts_with("PASS: new/old = 0.9")) << faster.out;
+}
+
+TEST_F(BaselineOfCommands, ARecordedTimeThatDiffersFromRunToRunShowsNoSlowdown) {
+  ASSERT_EQ(tune({"--param", "MS:12", "--output", "old"}).code, 0);
+  const Result slower = tune({"--param", "MS:15", "--baseline", "old.yaml"});
+  EXPECT_EQ(slower.code, 5) << slower.err;
+  EXPECT_TRUE(slower.out.starts_with("UNDECIDED: new/recorded = 1.2")) << slower.out;
+  EXPECT_TRUE(has(slower.out,
+                  ", by its recorded time, because only that is known, and a CPU is not as fast in each "
+                  "run\n"))
+      << slower.out;
+  EXPECT_TRUE(has(slower.out, "  next: --baseline NAME=VALUE times the old one in turns ")) << slower.out;
+  EXPECT_EQ(tune({"--param", "MS:11", "--baseline", "old.yaml"}).code, 0);
+}
+
+TEST_F(BaselineOfCommands, IsASpecThatDoesNotCompete) {
+  const auto complaint = [&](const Words& options) { return tune(options).err; };
+  EXPECT_EQ(complaint({"--param", "MS:[12,13]", "--baseline", "MS=12"}),
+            "tune: error: --baseline MS=12: it is one of the specs that it is compared with, so that the best is never "
+            "slower; leave it out of them: --param MS:[...], or --filter MS=VALUE\n");
+  EXPECT_EQ(complaint({"--param", "MS:12", "--baseline", "MX=12"}),
+            "tune: error: --baseline MX: unknown parameter 'MX', did you mean 'MS'?\n");
+  EXPECT_EQ(complaint({"--param", "MS:12", "--baseline", "MS=13", "--baseline", "old.yaml"}),
+            "tune: error: --baseline MS=13 old.yaml: give one file, or NAME=VALUE for each parameter of a spec\n");
+  EXPECT_EQ(
+      sandbox_.tune({"--tune", "--param", "MS:12", "--baseline", "MS=13", "--no-finals", "--", "true", "{MS}"}).err,
+      "tune: error: --no-finals times no baseline; drop one of them\n");
+  sandbox_.write_gemm();
+  EXPECT_EQ(sandbox_.tune({"gemm.yaml", "--tune", "--add-param", "UNROLL:2", "--baseline", "UNROLL=1"}).err,
+            "tune: error: --baseline UNROLL=1: add --baseline BM=VALUE: BM has the values 1, 2, 4, 8\n");
+}
+
 TEST_F(Baseline, TheSameBuildIsAsFastWhateverIsTimed) {
   const std::string kernel = kSlowKernel;
   sandbox_.write_gemm("", kernel.substr(kernel.find("  for (int i = 0; i < m")));  // whatever BM is
