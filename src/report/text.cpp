@@ -50,7 +50,8 @@ std::size_t columns_of(char32_t code_point) {
   return std::ranges::any_of(kWide, holds) ? 2 : 1;
 }
 
-/// Where the word ends that begins here. What stands between quotes is one word, so that it can be copied.
+/// Where the word ends that begins here. What stands between quotes is one word, so that it can be copied, and so is a
+/// number with its `%`.
 std::size_t end_of_word(std::string_view text, std::size_t begin) {
   std::size_t quote = begin;
   const auto is_apostrophe = [&] {
@@ -58,7 +59,8 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   };
   if (text.substr(begin).starts_with('\'')) quote = text.find('\'', begin + 1);
   while (quote != begin && quote != std::string_view::npos && is_apostrophe()) quote = text.find('\'', quote + 1);
-  return std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
+  const std::size_t end = std::min(text.find(' ', quote == std::string_view::npos ? begin : quote), text.size());
+  return text.substr(end).starts_with(" %") ? end_of_word(text, end + 1) : end;
 }
 
 /// Whether a word is settings of a spec, and no path: each part has a name and a value.

@@ -509,6 +509,7 @@ TEST(Text, WrapsAtSpaces) {
       << "a spec's settings are taken apart, paths are not";
   EXPECT_EQ(wrapped("in m=1/n=2/k.jsonl", 9, 2), (Lines{"in", "  m=1/n=2/k.jsonl"}));
   EXPECT_EQ(wrapped("see 'show A=1/B=2' x", 9, 2), (Lines{"see", "  'show A=1/B=2'", "  x"}));
+  EXPECT_EQ(wrapped("at most 0.3 %, so", 11, 2), (Lines{"at most", "  0.3 %, so"})) << "a number keeps its unit";
   EXPECT_EQ(wrapped("", 6, 4), Lines{""});
   EXPECT_EQ(wrapped("a 'b c' d", 4, 0), (Lines{"a", "'b c'", "d"})) << "what is quoted is to be copied";
   EXPECT_EQ(wrapped("the 'ends 'it's so' x", 6, 0), (Lines{"the", "'ends 'it's so'", "x"}));
