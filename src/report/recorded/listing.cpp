@@ -136,6 +136,9 @@ std::vector<GridColumn> chosen_columns(const std::vector<Listed>& all, const std
   return grid;
 }
 
+/// How much is wrong, and where.
+std::string second_line(const std::string& message) { return first_line(message.substr(message.find('\n') + 1)); }
+
 std::string failure_line(const Trial& trial, const Summary& summary) {
   const Failure* failure = trial.failure();
   const std::string why =
@@ -148,6 +151,10 @@ std::string failure_line(const Trial& trial, const Summary& summary) {
        wrapped(fmt::format("{:7}  {}{}{}", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why),
                static_cast<std::size_t>(summary.width), 9))
     line += part + '\n';
+  if (failure != nullptr && failure->stage == Stage::check && failure->message.find('\n') != std::string::npos)
+    for (const std::string& part :
+         wrapped(std::string(9, ' ') + second_line(failure->message), static_cast<std::size_t>(summary.width), 9))
+      line += part + '\n';
   if (const auto log = summary.logs.find(trial.spec.mesh_idx); log != summary.logs.end())
     line += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
   return line;

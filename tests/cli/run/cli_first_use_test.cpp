@@ -118,6 +118,13 @@ TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
   EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--output", "well"}).out, "each of them"));
 }
 
+TEST_F(FirstUse, WhatIsWrongIsListedForEachSpec) {
+  sandbox_.write_gemm("", "for (int i = 0; i < m * n; ++i) C[i] = i < BM ? 0 : 1000;");
+  tune({"gemm.yaml", "--tune", "--output", "out"});
+  const std::string listed = tune({"show", "out", "--failed"}).out;
+  EXPECT_TRUE(has(listed, "\n         4096 of 4096 elements are wrong (100 %)")) << listed;
+}
+
 TEST_F(FirstUse, OneFailureEndsARunWhoseSourceLacksTheKernel) {
   sandbox_.write_gemm();
   std::string source = sandbox_.read("gemm.cpp");
