@@ -92,6 +92,13 @@ class Init {
     });
   }
 
+  /// One without parameters is a reference, or there is nothing to tune.
+  static bool uses_macros(const Kernel& kernel, const KernelSource& source) {
+    return std::ranges::any_of(kernel.body, [&](const Token& token) {
+      return std::ranges::find(source.macros, token.text, &BuildMacro::name) != source.macros.end();
+    });
+  }
+
   [[noreturn]] void explain_missing(const KernelSource& source) const {
     if (source.kernels.empty() && is_gpu(backend_)) fail("there is no __global__ function in it");
     if (source.kernels.empty())
@@ -134,6 +141,12 @@ class Init {
           "another file, or between #ifndef {} and #endif\n",
           options_->source.string(), source.line_of_host_code,
           backend_ == Backend::cuda ? "__CUDACC_RTC__" : "__HIPCC_RTC__");
+    std::vector<std::string> others;
+    for (const Kernel& each : source.kernels)
+      if (each.has_c_linkage && each.name != kernel.name && uses_macros(each, source)) others.push_back(each.name);
+    if (!others.empty())
+      text += fmt::format("{}: it also has {}; --kernel NAME tunes another\n", options_->source.string(),
+                          fmt::join(others, ", "));
     text += fmt::format("{}: {}, {} to check\n", yaml.string(), plural(draft.parameters, "parameter"),
                         plural(draft.guesses, "guess", "guesses"));
     print_lines(text);

@@ -102,6 +102,14 @@ TEST_F(Init, BuildsASpecOfKernelsWithConditions) {
   if (built == 0) GTEST_SKIP() << "no run-time compiler";
 }
 
+TEST_F(Init, NamesTheOtherKernelsThatHaveParameters) {
+  sandbox_.write("k.cpp",
+                 "extern \"C\" void first(float* x, int n) { for (int i = 0; i < n; i += A) x[i] = 1; }\n"
+                 "extern \"C\" void plain(float* x, int n) { for (int i = 0; i < n; ++i) x[i] = 1; }\n"
+                 "extern \"C\" void other(float* x, int n) { for (int i = 0; i < n; i += B) x[i] = 1; }\n");
+  EXPECT_TRUE(has(sandbox_.tune({"init", "k.cpp"}).out, "\nk.cpp: it also has other; --kernel NAME tunes another\n"));
+}
+
 TEST_F(Init, OverwritesNothing) {
   copy("tests/kernels/init/dot.c");
   sandbox_.write("dot.yaml", "mine");
