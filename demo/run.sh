@@ -21,4 +21,7 @@ elif [ -x build/release/bin/tune-worker-hip ] && tune --probe --backend hip >/de
   kernel=gemm_simt_hip
   grid=(--param block_size_x:16 --param block_size_y:16)
 fi
-exec tune --yaml "configs/$kernel.yaml" "${grid[@]}" --tune --top 10 --output "build/demo/$kernel" "$@"
+tuning=(tune --yaml "configs/$kernel.yaml" "${grid[@]}" --tune --top 10 --output "build/demo/$kernel" "$@")
+echo "\$ ${tuning[*]}"
+"${tuning[@]}"
+echo "next: export PATH=\"$PWD/build/release/bin:\$PATH\"; README.md says how to tune your own kernel"
