@@ -22,7 +22,9 @@ bool checks_itself(const Plan& plan) {
 
 bool ReferenceService::ready(const Spec& spec) {
   if (!path_.empty() || checks_itself(requests_->plan())) return true;
-  if (!failure_.empty()) throw Unlaunchable(name() + ", built like this spec, failed: " + std::exchange(failure_, {}));
+  if (!failure_.empty())
+    throw Unlaunchable(name() + ", built like this spec, failed: " + std::exchange(failure_, {}) +
+                       "\nlook at it, and at the count of each buffer that it uses");
   if (process_ == nullptr) make(spec);
   return false;
 }
