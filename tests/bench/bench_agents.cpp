@@ -68,6 +68,7 @@ class Simulated {
   void run(const std::string& host, std::uint16_t port, const wire::AgentHello& hello, int count) {
     FakeAgents agents(host, port);
     wire::Hello machine;
+    machine.backend = Backend::program;
     machine.device.name = "simulated";
     for (int i = 0; i < count; ++i) agents.add(hello, machine, kDevices, kSlots);
     free_.resize(static_cast<std::size_t>(count), std::vector<Clock::time_point>(kDevices, Clock::now()));
