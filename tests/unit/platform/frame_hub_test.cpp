@@ -14,9 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "model/values/error.h"
 #include "platform/net/frame_link.h"
-#include "platform/net/tcp.h"
+#include "support/connection.h"
 
 namespace tune::frame_hub_test {
 namespace {
@@ -30,7 +29,7 @@ class Listening : public testing::Test {
   /// At last the thread waits no more.
   ~Listening() override { go_on_.release(2); }
 
-  platform::Descriptor connect() { return platform::connect_to("127.0.0.1", port_, 10s); }
+  platform::Descriptor connect() { return connect_to(port_); }
 
   template <typename Event>
   Event next() {
@@ -118,10 +117,7 @@ TEST_F(Listening, WhoConnectsAllTheTimeKeepsNobodyUnheard) {
   go_on_.release(1'000'000);  // connections are lost
   std::atomic<bool> ends = false;
   const auto flood = [&] {
-    while (!ends) try {
-        connect();
-      } catch (const Error&) {  // no port is free
-      }
+    while (!ends) connect();
   };
   std::thread one(flood), other(flood);
   const platform::Descriptor peer = connect();
@@ -140,6 +136,47 @@ TEST_F(Listening, WhoConnectsAllTheTimeKeepsNobodyUnheard) {
   one.join();
   other.join();
   EXPECT_TRUE(heard);
+}
+
+/// Trusts whoever connects; 0 once a frame has come, and 1 if a connection is lost before.
+int hear_one(FrameHub& hub) {
+  while (const auto event = hub.wait(FrameHub::Clock::now() + 10s)) {
+    if (const auto* opened = std::get_if<FrameHub::Opened>(&*event)) hub.trust(opened->id);
+    if (std::holds_alternative<FrameHub::Arrived>(*event)) return 0;
+    if (std::holds_alternative<FrameHub::Closed>(*event)) return 1;
+  }
+  return 2;
+}
+
+TEST(Hub, APeerThatSpeaksWhileThisProcessIsStoppedIsNotSilent) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t stopped = ::fork();
+  if (stopped == 0) {
+    FrameHub hub(1s);
+    const std::uint16_t port = hub.listen("127.0.0.1", 0);
+    if (::write(ends[1], &port, sizeof port) != sizeof port) ::_exit(3);
+    ::_exit(hear_one(hub));
+  }
+  std::uint16_t port = 0;
+  ASSERT_EQ(::read(ends[0], &port, sizeof port), ssize_t{sizeof port});
+  const platform::Descriptor peer = connect_to(port);
+  const auto live_for = [&](int tenths) {
+    for (int i = 0; i < tenths; ++i) {
+      EXPECT_TRUE(peer.write(*platform::FrameLink::frame("")));
+      std::this_thread::sleep_for(100ms);
+    }
+  };
+  live_for(3);
+  ::kill(stopped, SIGSTOP);
+  live_for(20);
+  ::kill(stopped, SIGCONT);
+  live_for(5);
+  EXPECT_TRUE(peer.write(*platform::FrameLink::frame("the end")));
+  int status = 0;
+  ::waitpid(stopped, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (const int end : ends) ::close(end);
 }
 
 }  // namespace
