@@ -11,7 +11,6 @@
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
-#include "platform/net/tcp.h"
 
 namespace tune::exec {
 namespace {
@@ -71,7 +70,7 @@ void Cluster::start() {
 }
 
 void Cluster::start_agents() {
-  const std::string host = rules_.host.empty() ? platform::address_for_others() : rules_.host;
+  const std::string host = rules_.host.empty() ? platform::FrameHub::address_for_others() : rules_.host;
   auto hub = std::make_unique<platform::FrameHub>(std::chrono::duration<double>(rules_.silence_seconds));
   const std::uint16_t port = hub->listen(host, rules_.port);
   const AgentLaunch launch = launch_of(rules_.launcher, host, port);
@@ -267,12 +266,12 @@ void Cluster::send(Number agent, const wire::AgentOrder& order) {
 }
 
 void Cluster::send_all(const wire::AgentOrder& order) {
-  const platform::FrameHub::Frame frame = platform::FrameLink::frame(wire::encode_order(order));
+  const platform::FrameHub::Frame frame = platform::FrameHub::frame(wire::encode_order(order));
   for (const Number agent : working()) hub_->send(agents_[agent].link, frame);
 }
 
 void Cluster::send_to_living(const wire::AgentOrder& order) {
-  const platform::FrameHub::Frame frame = platform::FrameLink::frame(wire::encode_order(order));
+  const platform::FrameHub::Frame frame = platform::FrameHub::frame(wire::encode_order(order));
   for (const Agent& agent : agents_)
     if (agent.lives) hub_->send(agent.link, frame);
 }

@@ -5,9 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
-
-#include "platform/net/frame_link.h"
 
 namespace tune::platform {
 
@@ -18,8 +17,9 @@ class FrameHub {
  public:
   using Clock = std::chrono::steady_clock;
   using Id = std::uint64_t;
-  /// As it is sent: FrameLink::frame. One that many peers get is kept once.
-  using Frame = FrameLink::Frame;
+  /// As it is sent: a text behind its length, which has four bytes, the highest first. One that many peers get is kept
+  /// once.
+  using Frame = std::shared_ptr<const std::string>;
 
   struct Opened {
     Id id;
@@ -53,8 +53,9 @@ class FrameHub {
   /// there are too many such peers, the oldest are given up.
   void trust(Id id);
   void set_silence(std::chrono::duration<double> silence);
+  static Frame frame(std::string_view text);
   void send(Id id, Frame frame);
-  void send(Id id, std::string_view text) { send(id, FrameLink::frame(text)); }
+  void send(Id id, std::string_view text) { send(id, frame(text)); }
   /// Once what was sent has gone.
   void close(Id id);
   /// From now on `stuck` is called, once and by the thread, if for so long, while this process runs, wait() is not
@@ -63,6 +64,10 @@ class FrameHub {
 
   /// The next event; nullopt when `until` has passed first.
   std::optional<Event> wait(Clock::time_point until);
+
+  /// An address of this machine that other machines are likely to reach: that of its name, or of a network interface;
+  /// 127.0.0.1 if it has no network.
+  static std::string address_for_others();
 
  private:
   class Impl;

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "fakes/fake_agents.h"
-#include "platform/net/frame_link.h"
 #include "support/cli.h"
 #include "support/connection.h"
 #include "support/has.h"
@@ -205,7 +204,7 @@ TEST_F(Talk, StrangersDoNotHoldARunThatWaitsForItsAgents) {
   const auto end = platform::FrameHub::Clock::now() + 30s;
   while (!run_->ended() && platform::FrameHub::Clock::now() < end) {
     const platform::Descriptor stranger = connect_to(port);  // none: it has just ended
-    stranger.write(*platform::FrameLink::frame("GET / HTTP/1.1"));
+    stranger.write(*platform::FrameHub::frame("GET / HTTP/1.1"));
   }
   EXPECT_TRUE(run_->ended());
   sandbox_.write("over", "");

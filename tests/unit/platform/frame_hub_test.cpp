@@ -14,7 +14,6 @@
 #include <thread>
 #include <vector>
 
-#include "platform/net/frame_link.h"
 #include "support/connection.h"
 
 namespace tune::frame_hub_test {
@@ -57,7 +56,7 @@ TEST_F(Listening, WhatAPeerSaidBeforeItLeftIsHeardAlthoughItCannotBeAnswered) {
   ASSERT_EQ(::poll(&readable, 1, 10'000), 1) << "what is not read resets the connection when it is closed";
   first.close();
   stands_.acquire();
-  EXPECT_TRUE(second.write(*platform::FrameLink::frame("last words")));
+  EXPECT_TRUE(second.write(*FrameHub::frame("last words")));
   second.close();
   hub_.send(two, "an answer");
   go_on_.release(2);
@@ -70,7 +69,7 @@ TEST_F(Listening, OfAStrangerOneFrameIsHeardUntilItIsTrusted) {
   const platform::Descriptor stranger = connect();
   const FrameHub::Id id = next<FrameHub::Opened>().id;
   std::string frames;
-  for (int i = 0; i < 1000; ++i) frames += *platform::FrameLink::frame(std::to_string(i));
+  for (int i = 0; i < 1000; ++i) frames += *FrameHub::frame(std::to_string(i));
   EXPECT_TRUE(stranger.write(frames));
   EXPECT_EQ(next<FrameHub::Arrived>().text, "0");
   EXPECT_FALSE(hub_.wait(FrameHub::Clock::now() + 300ms)) << "nothing is kept for the owner";
@@ -92,7 +91,7 @@ TEST_F(Listening, ManyThatSayNothingKeepNobodyOut) {
     std::vector<platform::Descriptor> silent;
     for (int i = 0; i < 200; ++i) silent.push_back(connect());
     const platform::Descriptor last = connect();
-    last.write(*platform::FrameLink::frame("hello"));
+    last.write(*FrameHub::frame("hello"));
     ::pause();
   }
   const rlimit few{100, files.rlim_max};
@@ -127,7 +126,7 @@ TEST_F(Listening, WhoConnectsAllTheTimeKeepsNobodyUnheard) {
   while (!heard && FrameHub::Clock::now() < end) {
     const auto event = hub_.wait(end);
     if (event && std::holds_alternative<FrameHub::Opened>(*event) && ++opened == 1000) {
-      peer.write(*platform::FrameLink::frame("hello"));
+      peer.write(*FrameHub::frame("hello"));
       end = FrameHub::Clock::now() + 5s;
     }
     heard = event && std::holds_alternative<FrameHub::Arrived>(*event);
@@ -163,7 +162,7 @@ TEST(Hub, APeerThatSpeaksWhileThisProcessIsStoppedIsNotSilent) {
   const platform::Descriptor peer = connect_to(port);
   const auto live_for = [&](int tenths) {
     for (int i = 0; i < tenths; ++i) {
-      EXPECT_TRUE(peer.write(*platform::FrameLink::frame("")));
+      EXPECT_TRUE(peer.write(*FrameHub::frame("")));
       std::this_thread::sleep_for(100ms);
     }
   };
@@ -172,7 +171,7 @@ TEST(Hub, APeerThatSpeaksWhileThisProcessIsStoppedIsNotSilent) {
   live_for(20);
   ::kill(stopped, SIGCONT);
   live_for(5);
-  EXPECT_TRUE(peer.write(*platform::FrameLink::frame("the end")));
+  EXPECT_TRUE(peer.write(*FrameHub::frame("the end")));
   int status = 0;
   ::waitpid(stopped, &status, 0);
   EXPECT_EQ(status, 0);
