@@ -51,7 +51,7 @@ class FinalsRunner : public FinalsRun {
   const Finalist* winner_ = nullptr;              ///< set once the specs are decided
   int decided_after_ = 0;                         ///< the round in which they were
   std::optional<platform::TimeOfOthers> others_;  ///< since the first round began
-  double others_running_ = 0;                     ///< until the last round ended, on average
+  std::optional<double> others_running_;          ///< until the last round ended, on average
   std::optional<platform::StolenTime> stolen_;    ///< since the first round began
   double stolen_cores_ = 0;                       ///< until the last round ended, on average; a GPU needs none
 };

@@ -15,7 +15,7 @@ namespace tune {
 
 /// A time counts as disturbed if it is longer by this factor than what it can have been without other programs.
 inline constexpr double kDisturbed = 1.05;
-/// From so many threads of other programs on, on average, they may have disturbed times: one thread in a third of the
+/// If other programs have had so many cores, on average, they may have disturbed times: one core in a third of the
 /// launches.
 inline constexpr double kBusy = 0.33;
 /// Ratios of times that differ from 1 by no more than this count as equal.

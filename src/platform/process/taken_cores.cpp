@@ -55,16 +55,18 @@ Stolen StolenTime::so_far() const {
   return {stolen, seconds.count() > 0 ? stolen / seconds.count() : 0};
 }
 
-double TimeOfOthers::seconds() {
-  const std::optional<CoreTicks> ticks = core_ticks("/proc/stat");
-  if (!ticks) return 0;
+std::optional<double> seconds_of_others(const std::string& path) {
+  const std::optional<CoreTicks> ticks = core_ticks(path);
+  if (!ticks) return std::nullopt;
   const double all = ticks->user + ticks->nice + ticks->system + ticks->irq + ticks->softirq;
   return seconds_of(all) - computed_seconds_of_all(::getpid());
 }
 
-double TimeOfOthers::cores() const {
+std::optional<double> TimeOfOthers::cores() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
-  return std::max(seconds() - before_, 0.0) / passed.count() * share_of_cores();
+  const std::optional<double> now = seconds_of_others();
+  if (!now || !before_) return std::nullopt;
+  return std::max(*now - *before_, 0.0) / passed.count() * share_of_cores();
 }
 
 }  // namespace tune::platform

@@ -30,19 +30,21 @@ class StolenTime {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// What other programs than this process and its descendants take of the cores, from its construction on.
+/// For how many seconds other programs than this process and its descendants have computed since the machine started.
+/// What these ask a server to do counts as another program's. nullopt if the system does not tell. `file` is read as
+/// /proc/stat.
+std::optional<double> seconds_of_others(const std::string& file = "/proc/stat");
+
+/// What other programs take of the cores, from its construction on.
 class TimeOfOthers {
  public:
   /// How many cores they had on average, of those that this process may use; of a part of the machine's cores, their
-  /// share. 0 if the system does not tell.
-  double cores() const;
+  /// share. nullopt if the system does not tell.
+  std::optional<double> cores() const;
 
  private:
-  double before_ = seconds();
+  std::optional<double> before_ = seconds_of_others();
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-
-  /// Since the machine started.
-  static double seconds();
 };
 
 }  // namespace tune::platform

@@ -131,8 +131,7 @@ std::string Standing::noise_cause() const {
   const auto& finals = outcome->finals.held;
   std::vector<std::string> causes;
   if (finals && finals->others_running.value_or(0) >= kBusy)
-    causes.push_back(fmt::format("on average {:.1f} threads of other programs ran on {} cores", *finals->others_running,
-                                 finals->cores));
+    causes.push_back(fmt::format("other programs had {:.1f} of {} cores", *finals->others_running, finals->cores));
   if (finals && finals->cores > 0 && finals->stolen_cores >= kStolen * finals->cores)
     causes.push_back(fmt::format("the host of this virtual machine took {} of its {} cores",
                                  percent(finals->stolen_cores / finals->cores), finals->cores));

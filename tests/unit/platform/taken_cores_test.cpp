@@ -65,7 +65,7 @@ TEST(TimeOfOthers, IsThatOfProcessesWhichThisOneDidNotStart) {
   double most = 0;
   while (most < 0.1 * share_of_cores() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    most = std::max(most, others.cores());
+    most = std::max(most, others.cores().value_or(0));
   }
   ::kill(orphan, SIGKILL);
   EXPECT_GE(most, 0.1 * share_of_cores());
@@ -87,6 +87,20 @@ TEST(ComputedSecondsOfAll, AreThoseOfTheProcessAndOfWhatItStarted) {
   ::kill(child, SIGKILL);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_GE(platform::computed_seconds_of_all(::getpid()), before + 0.1) << "it has been reaped";
+}
+
+TEST(TimeOfOthers, IsNotThatOfThisProcessAndItsChildren) {
+  const std::string path = testing::TempDir() + "all-" + std::to_string(::getpid());
+  platform::write_file(path, "cpu  500000 0 0 0 0 0 0 0 0 0\n");
+  const std::optional<double> before = platform::seconds_of_others(path);
+  const double own = platform::computed_seconds_of_all(::getpid());
+  while (platform::computed_seconds_of_all(::getpid()) < own + 0.1) compute_for(std::chrono::milliseconds(10));
+  const std::optional<double> after = platform::seconds_of_others(path);
+  ASSERT_TRUE(before && after);
+  EXPECT_LE(*after, *before - 0.1) << "all computed as much as before, and this process more";
+  platform::write_file(path, "");
+  EXPECT_EQ(platform::seconds_of_others(path), std::nullopt);
+  std::filesystem::remove(path);
 }
 
 /// The ticks stolen from all cores of a machine whose /proc/stat says this.
