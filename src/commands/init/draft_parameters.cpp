@@ -80,15 +80,22 @@ std::string values_of_assertions(const KernelSource& source, const std::string& 
   return values.size() < 2 ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 
-/// The numbers that the code compares it with, and 0 or 1 beside a single one; empty: it has other uses, too.
-std::string values_of_comparisons(const BuildMacro& macro, const Tokens& code) {
+/// The numbers that the code compares it with, and 0 or 1 beside a single one; empty: it has other uses, too, or an
+/// assertion, which says more.
+std::string values_of_comparisons(const BuildMacro& macro, const KernelSource& source) {
+  const auto names_it = [&](const Token& token) { return token.is(macro.name); };
+  for (const Assertion& assertion : source.assertions)
+    if (std::ranges::any_of(assertion.condition, names_it)) return "";
+  const Tokens& code = source.code;
   std::set<std::int64_t> values;
   if (const auto number = whole_number(macro.value)) values.insert(*number);
   bool is_compared = false;
   for (std::size_t i = 0; i + 2 < code.size(); ++i) {
-    if (!code[i].is(macro.name)) continue;
+    if (!names_it(code[i])) continue;
     const auto value = whole_number(code[i + 2].text);
-    if (!value || !(code[i + 1].is("==") || code[i + 1].is("!="))) return "";
+    const bool goes_on =
+        i + 3 < code.size() && std::string_view("+-*/%<>^").find(code[i + 3].text) != std::string_view::npos;
+    if (!value || goes_on || !(code[i + 1].is("==") || code[i + 1].is("!="))) return "";
     values.insert(*value);
     is_compared = true;
   }
@@ -131,7 +138,7 @@ std::string values_of_threads(const std::string& name, const KnownLaunch& launch
 /// The values that are worth a try, as a tuning file has them: by the number in the source, by what its assertions
 /// allow, by what the macro is called, and by where it stands.
 std::string guess_values(const BuildMacro& macro, const KernelSource& source, const KnownLaunch& launch) {
-  if (std::string compared = values_of_comparisons(macro, source.code); !compared.empty()) return compared;
+  if (std::string compared = values_of_comparisons(macro, source); !compared.empty()) return compared;
   if (!macro.value.empty()) return values_around(macro, source.code);
   if (std::string listed = values_of_assertions(source, macro.name); !listed.empty()) return listed;
   const std::string name = lower_case(macro.name);

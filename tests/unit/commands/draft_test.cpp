@@ -222,15 +222,18 @@ TEST_F(DraftOfText, TellsASwitchThatIsOnFromANumber) {
 }
 
 TEST_F(DraftOfText, TakesTheNumbersThatTheCodeComparesAParameterWith) {
-  const Draft draft = draft_of(write(
-      "k.cpp",
-      "#ifndef ROUNDS\n#define ROUNDS 4\n#endif\n#if WAY == 0\n#elif WAY == 3\n#endif\n"
-      "extern \"C\" void k(float* x, int n) {\n  if constexpr (EXACT == 2) x[0] = 1;\n  if (WAY != 5) x[0] = 2;\n"
-      "  for (int i = ROUNDS == 8 ? 1 : 0; i < n; ++i) x[i] = MIX == 3 ? MIX : 1;\n}\n"));
+  const Draft draft = draft_of(
+      write("k.cpp",
+            "#ifndef ROUNDS\n#define ROUNDS 4\n#endif\n#if WAY == 0\n#elif WAY == 3\n#endif\n"
+            "extern \"C\" void k(float* x, int n) {\n  if constexpr (EXACT == 2) x[0] = 1;\n  if (WAY != 5) x[0] = 2;\n"
+            "  static_assert(ONE == 64, \"\");\n  if (TWICE == 2 * n) x[0] = ONE;\n"
+            "  for (int i = ROUNDS == 8 ? 1 : 0; i < n; ++i) x[i] = MIX == 3 ? MIX : 1;\n}\n"));
   EXPECT_EQ(value(draft, "WAY"), "[0, 3, 5]");
   EXPECT_EQ(value(draft, "EXACT"), "[0, 2]") << "one that it is, and another";
   EXPECT_EQ(value(draft, "ROUNDS"), "[4, 8]") << "that of the source is among them";
   EXPECT_EQ(value(draft, "MIX"), "[1, 2, 4, 8]") << "it is a number, too";
+  EXPECT_NE(value(draft, "ONE"), "[0, 64]") << "that the assertion excludes";
+  EXPECT_NE(value(draft, "TWICE"), "[0, 2]") << "which it is not compared with";
 }
 
 TEST_F(DraftOfText, KnowsWhichConstantsAndKernelsAreMeant) {
