@@ -145,9 +145,10 @@ class FinalsStage {
                          ? rules.end
                          : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
     rules.end_is_asked_for = rules_.budget.has_value();
-    // What is left of the run's time is theirs unless they have a budget of their own.
-    if (rules_.deadline && (!rules_.budget || *rules_.deadline < std::max(rules.end, rules.last_end))) {
-      rules.end = rules_.budget ? std::min(rules.end, *rules_.deadline) : *rules_.deadline;
+    // What is left of the run's time is theirs, unless they have a budget of their own or other tunings follow.
+    const bool have_all = !rules_.budget && !rules.together;
+    if (rules_.deadline && (have_all || *rules_.deadline < std::max(rules.end, rules.last_end))) {
+      rules.end = have_all ? *rules_.deadline : std::min(rules.end, *rules_.deadline);
       rules.last_end = *rules_.deadline;
       rules.end_is_asked_for = true;
     }
