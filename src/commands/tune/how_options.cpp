@@ -177,12 +177,13 @@ void bind_finals(cli::Command& command, TuneOptions& options) {
   });
 }
 
-/// A name with `=` is that of a file if there is one.
+/// A name with `=` is that of a file if there is one, or if it begins with a folder's.
 void tell_file_from_spec(TuneOptions& options) {
   std::vector<std::string>& given = options.baseline_spec;
+  if (given.size() != 1) return;
+  const std::size_t equals = given[0].find('=');
   std::error_code ignored;
-  if (given.size() != 1 || (given[0].find('=') != std::string::npos && !std::filesystem::exists(given[0], ignored)))
-    return;
+  if (equals != std::string::npos && given[0].find('/') > equals && !std::filesystem::exists(given[0], ignored)) return;
   options.baseline = given[0];
   given.clear();
 }
@@ -204,10 +205,10 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
     if (!options.baseline_spec.empty() && !options.finals.hold)
       cli::refuse("--no-finals times no baseline; drop one of them");
     if (options.compares() && options.makes_several())
-      cli::refuse(std::string("--baseline is one result, and ") + options.what_makes_several() +
+      cli::refuse(std::string("--baseline is of one problem, and ") + options.what_makes_several() +
                   " makes several; compare the runs with tune diff");
     if (options.threshold && !options.compares())
-      cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline FILE too");
+      cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline too");
   });
 }
 

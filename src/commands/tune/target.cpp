@@ -121,7 +121,8 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
   for (const Setting& setting : loaded.chosen) filters.push_back({setting.name, setting.value});
   if (!options.baseline_spec.empty())
-    loaded.plan.baselines.push_back(config::parse_baseline(options.baseline_spec, plan().space, filters));
+    loaded.plan.baselines.insert(loaded.plan.baselines.begin(),
+                                 config::parse_baseline(options.baseline_spec, plan().space, filters));
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
   if (options.machine.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
@@ -133,7 +134,7 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
 
 std::optional<std::string> Target::compared_with() const {
   if (job.baseline) return tuning::label_of_named(plan(), *job.baseline);
-  if (!options.baseline_spec.empty()) return plan().baselines.back().label;
+  if (!options.baseline_spec.empty()) return plan().baselines.front().label;
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "config/yaml/diagnostics.h"
@@ -43,27 +44,88 @@ std::vector<Value> values_of(const Space& space, const std::string& name) {
   return values;
 }
 
-/// The mapping that has all these names; nullptr, and an error at each other name, if there is none.
-const Space::Mapping* mapping_with(std::span<const Filter> named, const Space& space, Diagnostics& diagnostics) {
-  for (const Space::Mapping& mapping : space.mappings())
-    if (std::ranges::all_of(named, [&](const Filter& each) {
-          return std::ranges::find(mapping.parameters, each.name, &Parameter::name) != mapping.parameters.end();
-        }))
-      return &mapping;
-  for (const Filter& each : named)
-    if (values_of(space, each.name).empty())
-      diagnostics.add(
-          place_of_option("--baseline " + each.name),
-          fmt::format("unknown parameter '{}'{}", each.name, did_you_mean(each.name, parameter_names(space))));
-  return nullptr;
-}
-
 /// NAME=VALUE; nullopt: it is something else.
 std::optional<Filter> parse_setting(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || text[equals + 1] == '=') return std::nullopt;
   const std::size_t dollar = text.starts_with('$') ? 1 : 0;
   return Filter{text.substr(dollar, equals - dollar), parse_value(text.substr(equals + 1))};
+}
+
+/// A value that --baseline gives, also as it was typed.
+struct Named {
+  std::string name;
+  Value value;
+  std::string typed;
+};
+
+/// The parameters of NAME=VALUE texts, each once, and of names that specs have.
+std::vector<Named> parse_named(std::span<const std::string> texts, const Space& space,
+                               const std::function<void(const std::string&)>& complain) {
+  std::vector<Named> named;
+  for (const std::string& text : texts) {
+    const auto setting = parse_setting(text);
+    const std::string typed = text.substr(text.find('=') + 1);
+    if (!setting || typed.empty()) {
+      complain("give one file, or NAME=VALUE for each parameter of a spec");
+    } else if (values_of(space, setting->name).empty()) {
+      complain(
+          fmt::format("unknown parameter '{}'{}", setting->name, did_you_mean(setting->name, parameter_names(space))));
+    } else if (std::ranges::find(named, setting->name, &Named::name) != named.end()) {
+      complain(fmt::format("{} has one value in a spec", setting->name));
+    } else {
+      named.push_back({setting->name, setting->value, typed});
+    }
+  }
+  return named;
+}
+
+/// The named value as the parameter has it; nullptr: it does not.
+const Value* find_value(const Parameter& parameter, const Named& named) {
+  const auto found = std::ranges::find_if(
+      parameter.values, [&](const Value& value) { return equal(value, named.value) || to_text(value) == named.typed; });
+  return found != parameter.values.end() ? &*found : nullptr;
+}
+
+/// Whether the mapping has all these names, and these values.
+bool has_values(const Space::Mapping& mapping, std::span<const Named> named) {
+  return std::ranges::all_of(named, [&](const Named& each) {
+    const auto found = std::ranges::find(mapping.parameters, each.name, &Parameter::name);
+    return found != mapping.parameters.end() && find_value(*found, each) != nullptr;
+  });
+}
+
+/// The values that one parameter of the spec may have: the named one, or what the filters leave.
+std::vector<Value> candidates(const Parameter& parameter, std::span<const Named> named,
+                              std::span<const Filter> filters) {
+  if (const auto found = std::ranges::find(named, parameter.name, &Named::name); found != named.end()) {
+    const Value* value = find_value(parameter, *found);
+    return {value != nullptr ? *value : found->value};
+  }
+  std::vector<Value> left;
+  for (const Value& value : parameter.values)
+    if (std::ranges::any_of(filters,
+                            [&](const Filter& f) { return f.name == parameter.name && equal(f.value, value); }))
+      left.push_back(value);
+  return left.empty() ? parameter.values : left;
+}
+
+/// The spec of this mapping; nullopt if it lacks a name, or if a value is missing, which is said.
+std::optional<std::vector<Setting>> settings_in(const Space::Mapping& mapping, std::span<const Named> named,
+                                                std::span<const Filter> filters, std::string& missing) {
+  const auto has = [&](const Named& each) {
+    return std::ranges::find(mapping.parameters, each.name, &Parameter::name) != mapping.parameters.end();
+  };
+  if (!std::ranges::all_of(named, has)) return std::nullopt;
+  std::vector<Setting> settings;
+  for (const Parameter& parameter : mapping.parameters) {
+    const std::vector<Value> values = candidates(parameter, named, filters);
+    if (values.size() == 1)
+      settings.push_back({parameter.name, values.front(), parameter.run_time});
+    else if (missing.empty())
+      missing = fmt::format("add --baseline {0}=VALUE: {0} has the values {1}", parameter.name, spelled(values));
+  }
+  return settings.size() == mapping.parameters.size() ? std::optional(std::move(settings)) : std::nullopt;
 }
 
 }  // namespace
@@ -95,41 +157,31 @@ std::vector<Filter> parse_filters(std::span<const std::string> texts, const Spac
 }
 
 Baseline parse_baseline(std::span<const std::string> texts, const Space& space, std::span<const Filter> filters) {
+  const std::string label = fmt::format("{}", fmt::join(texts, " "));
   Diagnostics diagnostics;
-  Baseline baseline{Baseline::Kind::params, fmt::format("{}", fmt::join(texts, " ")), {}};
-  const Place place = place_of_option("--baseline " + baseline.label);
-  std::vector<Filter> named;
-  for (const std::string& text : texts)
-    if (auto setting = parse_setting(text))
-      named.push_back(*std::move(setting));
-    else
-      diagnostics.add(place, "give one file, or NAME=VALUE for each parameter of a spec");
+  const auto complain = [&](const std::string& why) { diagnostics.add(place_of_option("--baseline " + label), why); };
+  const std::vector<Named> named = parse_named(texts, space, complain);
   diagnostics.throw_if_any();
-  const Space::Mapping* mapping = mapping_with(named, space, diagnostics);
+  std::vector<std::vector<Setting>> found;
+  std::string missing;
+  const auto has_them = [&](const Space::Mapping& mapping) { return has_values(mapping, named); };
+  const bool is_in_grid = std::ranges::any_of(space.mappings(), has_them);
+  for (const Space::Mapping& mapping : space.mappings())
+    if (!is_in_grid || has_them(mapping))
+      if (auto settings = settings_in(mapping, named, filters, missing)) found.push_back(*std::move(settings));
+  if (found.size() != 1)
+    complain(found.empty() ? missing.empty() ? "no specs have all these names" : missing
+                           : "several specs have these values; name more of their parameters");
   diagnostics.throw_if_any();
-  for (const Parameter& parameter : mapping->parameters) {
-    const auto of_it = [&](const Filter& filter) { return filter.name == parameter.name; };
-    std::vector<Value> values = parameter.values;
-    if (std::ranges::any_of(filters, of_it))
-      std::erase_if(values, [&](const Value& value) {
-        return std::ranges::none_of(filters, [&](const Filter& f) { return of_it(f) && equal(f.value, value); });
-      });
-    if (const auto found = std::ranges::find_if(named, of_it); found != named.end()) values = {found->value};
-    if (values.size() == 1)
-      baseline.settings.push_back({parameter.name, values.front(), parameter.run_time});
-    else
-      diagnostics.add(place,
-                      fmt::format("add --baseline {0}=VALUE: {0} has the values {1}", parameter.name, spelled(values)));
-  }
-  diagnostics.throw_if_any();
-  const auto point = space.at(std::span<const Setting>(baseline.settings));
+  const auto point = space.at(std::span<const Setting>(found.front()));
+  if (const auto* rejection = std::get_if<Rejection>(&point)) complain("it is pruned: " + rejection->reason);
   if (const Spec* spec = std::get_if<Spec>(&point); spec != nullptr && spec->mesh_idx >= 0 && matches(filters, *spec))
-    diagnostics.add(
-        place, fmt::format("it is one of the specs that it is compared with, so that the best is never slower; leave "
-                           "it out of them: --param {0}:[...], or --filter {0}=VALUE",
-                           named.front().name));
+    complain(
+        fmt::format("it is one of the specs that it is compared with, so that the best is never slower; leave it out "
+                    "of them: --param {0}:[...], or --filter {0}=VALUE",
+                    named.front().name));
   diagnostics.throw_if_any();
-  return baseline;
+  return {Baseline::Kind::params, label, std::move(found.front())};
 }
 
 std::vector<Restriction> restrictions(std::span<const Filter> filters) {

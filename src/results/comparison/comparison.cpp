@@ -238,15 +238,17 @@ std::string why_not_timed(const Finals& finals, const std::string& label) {
 
 /// What a CPU took in another run does not show that something is slower now, unless it takes the same in each, or is
 /// slower by more than the speed of a CPU varies.
-void doubt_recorded_time(RunComparison& comparison) {
+void doubt_recorded_time(RunComparison& comparison, bool of_program) {
   constexpr double kCpuVaries = 2;
   ComparedSpec& best = comparison.shapes.front().best.front();
   if (best.change != Change::slower || best.interval->low == best.interval->high) return;
   if (best.interval->low > kCpuVaries) return;
   best.change = Change::open;
   if (!comparison.why_recorded.empty()) return;
-  comparison.why_recorded = "only that is known, and a CPU is not as fast in each run";
-  comparison.next = "--baseline NAME=VALUE times the old one in turns with the new one, as a spec of the same run";
+  comparison.why_recorded = "only that is known, and the speed differs between runs";
+  comparison.next = of_program
+                        ? "--baseline NAME=VALUE times the old one in turns with the new one, as a spec of the same run"
+                        : "the best.yaml of the old run for --baseline times its winner in turns, as it was built then";
 }
 
 /// The recorded figure if it is this one with the digits of a best.yaml: six, or all of a whole number.
@@ -297,7 +299,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
     if (outcome.finals.held) comparison.why_recorded = why_not_timed(*outcome.finals.held, label);
     warn_of_statistics(comparison);
     comparison = judged(std::move(comparison));
-    if (rules.of_cpu) doubt_recorded_time(comparison);
+    if (rules.of_cpu) doubt_recorded_time(comparison, rules.of_program);
     return comparison;
   }
   return judged(std::move(comparison));
@@ -305,23 +307,26 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
 
 RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutcome& outcome, const std::string& label,
                                      const ComparisonRules& rules) {
-  RecordedTimes before = now;
-  before.file = label;
-  RunComparison comparison = collected(before, now, rules);
-  comparison.label = label;
+  const ProblemTimes& problem = now.problems.front();
+  const SpecTimes& winner = problem.specs[*problem.best];
+  RunComparison comparison;
+  comparison.now = heading_of(now);
+  comparison.before = comparison.now;
+  comparison.before.file = comparison.label = label;
   comparison.with_spec = true;
-  ComparedShape& shape = comparison.shapes.front();
-  shape.specs.clear();
-  ComparedSpec& best = shape.best.front();
+  comparison.threshold = rules.threshold;
+  ComparedSpec best;
+  best.entrant = {winner.spec, Entrant::Kind::best, "best"};
+  best.now = winner.finals ? winner.finals : winner.sweep;
   const auto& finals = outcome.finals.held;
   const auto again = finals ? timed_again(*finals, best, label) : std::nullopt;
-  if (!again) {
-    comparison.why_recorded = finals ? why_not_timed(*finals, label) : "no finals were held";
-    if (comparison.why_recorded.empty()) comparison.why_recorded = "it failed";
-    best.paired = true;  // there is no ratio
-  }
-  shape.best = {again ? *again : best};
-  return judged(std::move(comparison));
+  comparison.shapes.push_back({problem.problem, {}, {again.value_or(best)}, {}});
+  if (again) return judged(std::move(comparison));
+  // A winner without anything to be compared with is no better than that.
+  if (finals) comparison.why_recorded = why_not_timed(*finals, label);
+  if (comparison.why_recorded.empty())
+    comparison.why_recorded = "it took no part in the finals, and a note below says why";
+  return comparison;
 }
 
 std::optional<double> recorded_cost(const std::filesystem::path& best, const Objective& objective) {

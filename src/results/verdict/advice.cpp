@@ -69,8 +69,9 @@ std::string reachable_text(const Standing& standing) {
   const int most = SequentialIntervals::looks().back();
   const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
   if (reachable <= standing.accuracy || reachable > kVeryMuch) return "";
-  return fmt::format("with this noise, all {} rounds tell no better than --accuracy {:.0f}%", most,
-                     std::ceil(reachable * 100));
+  return fmt::format(
+      "all {} rounds would tell no better than {:.0f} % with this noise, which --accuracy {:.0f}% accepts", most,
+      std::ceil(reachable * 100), std::ceil(reachable * 100));
 }
 
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
@@ -92,7 +93,7 @@ std::string longer_finals(const Standing& standing) {
   const bool tried_all = !standing.summary->specs.empty() && standing.summary->tried_all();
   const double with_sweep = *limits.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-  const bool needs_budget = seconds > limits.budget.value_or(rounds < kFirstRounds ? kFirstRoundsSeconds : 0);
+  const bool needs_budget = limits.budget ? seconds > *limits.budget : !tried_all && seconds > kFirstRoundsSeconds;
   return fmt::format(
       "{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
       same_command(standing, fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
@@ -111,6 +112,7 @@ std::string advice(const Standing& standing) {
                ? "one run of both specs compares them in turns"
                : measured_again(standing) + " times both again; if that fails, tune the old source again";
   if (compares_recorded_times(standing)) {
+    if (outcome.comparison->with_spec) return "";  // a note says what became of the old one
     if (!outcome.comparison->next.empty()) return outcome.comparison->next;
     if (outcome.comparison->why_recorded.empty()) return "";  // the comparison says it
     return measured_again(standing) + " times both again; if that fails, tune the old source on this machine again";
@@ -126,7 +128,7 @@ std::string advice(const Standing& standing) {
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
     return price_of_winner(standing) + without_more_rounds(standing);
   const std::string quiet = standing.noise_cause().empty() ? "" : "when the noise is over, ";
-  if (const std::string limit = reachable_text(standing); !limit.empty())
+  if (const std::string limit = outcome.comparison ? "" : reachable_text(standing); !limit.empty())
     return price_of_winner(standing) + limit + (quiet.empty() ? "" : "; " + quiet + measured_again(standing));
   return price_of_winner(standing) + quiet + longer_finals(standing);
 }

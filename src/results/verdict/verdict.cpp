@@ -171,13 +171,13 @@ class VerdictText {
     return fmt::format("{} times as fast as {}{}", ratio, name, is_open ? " (not sure)" : "");
   }
 
-  /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
   /// Whether it is the old one, whose ratio stands in the first line.
   bool is_compared(const Entrant& entrant) const {
     return verdict_.compared && verdict_.compared->paired && entrant.kind == Entrant::Kind::baseline &&
            entrant.name == outcome_->comparison->label;
   }
 
+  /// `1.31 times as fast as default, 1.04 times as fast as vendor; 14 rounds of finals`
   std::string ratios_text() const {
     std::vector<std::string> texts;
     const std::int64_t winner = winner_->trial->spec.mesh_idx;

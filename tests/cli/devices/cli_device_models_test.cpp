@@ -144,7 +144,7 @@ TEST_F(DeviceModels, AreRefusedWhereOnlyOneIsMeant) {
   };
   fails({"--devices", "0"}, "--per-device-model uses all devices; it excludes --devices 0");
   fails({"--dry-run"}, "--per-device-model tunes for each model of the devices; --simulate, --dry-run, ");
-  fails({"--tune", "--baseline", "old.yaml"}, "--baseline is one result, and --per-device-model makes several");
+  fails({"--tune", "--baseline", "old.yaml"}, "--baseline is of one problem, and --per-device-model makes several");
   fails({"--tuning_results_file", "best.txt"}, "--tuning_results_file has one best for each size");
   fails({"--tune", "--live", "0"}, "--live shows one run, and --per-device-model makes several");
 }

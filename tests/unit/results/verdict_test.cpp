@@ -134,8 +134,10 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
       "  next: take it and lose at most 6.1 %; the same command with --finals-budget 30s before its -- holds longer "
       "finals");
   outcome_.finals.limits.budget = 12;
-  EXPECT_EQ(verdict().lines.back(),
-            "  next: take it and lose at most 6.1 %; with this noise, all 101 rounds tell no better than --accuracy 4%")
+  EXPECT_EQ(
+      verdict().lines.back(),
+      "  next: take it and lose at most 6.1 %; all 101 rounds would tell no better than 4 % with this noise, which "
+      "--accuracy 4% accepts")
       << "6.1 % after 31 rounds";
   demands_.accuracy = 0.04;
   EXPECT_TRUE(verdict().lines.back().ends_with(" holds longer finals")) << "that is what was asked for";
@@ -356,14 +358,14 @@ TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   outcome_.finals.held->others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
   outcome_.finals.held->others_running = 1 / 3.0;
-  EXPECT_EQ(line(2), "  noise: on average 0.3 threads of other programs ran on 4 cores");
-  outcome_.finals.held->others_running = 6.25;
-  EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
+  EXPECT_EQ(line(2), "  noise: other programs had 0.3 of 4 cores");
+  outcome_.finals.held->others_running = 2.25;
+  EXPECT_EQ(line(2), "  noise: other programs had 2.2 of 4 cores");
   outcome_.finals.held->stolen_cores = 0.019;
-  EXPECT_EQ(line(2), "  noise: on average 6.2 threads of other programs ran on 4 cores");
+  EXPECT_EQ(line(2), "  noise: other programs had 2.2 of 4 cores");
   outcome_.finals.held->stolen_cores = 0.12;
   EXPECT_EQ(line(2),
-            "  noise: on average 6.2 threads of other programs ran on 4 cores, and the host of this virtual machine "
+            "  noise: other programs had 2.2 of 4 cores, and the host of this virtual machine "
             "took 3 % of its 4 cores");
   outcome_.finals.held->others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 3 % of its 4 cores");
