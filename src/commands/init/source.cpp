@@ -16,6 +16,14 @@
 namespace tune::commands {
 namespace {
 
+/// Without the first words of `GCC unroll N`, which a macro passes to _Pragma: they are no names of the source.
+Tokens without_pragma_words(Tokens code) {
+  for (std::size_t i = 0; i + 1 < code.size(); ++i)
+    if (code[i].is("GCC") && code[i + 1].is_word())
+      code.erase(code.begin() + static_cast<std::ptrdiff_t>(i), code.begin() + static_cast<std::ptrdiff_t>(i) + 2);
+  return code;
+}
+
 class SourceReader {
  public:
   SourceReader(const std::filesystem::path& file, bool for_gpu) : for_gpu_(for_gpu) {
@@ -26,6 +34,7 @@ class SourceReader {
       if (path != main) texts.push_back(read_tokens(text));
     leave_out_epilogues(texts);
     for (const SourceText& text : texts) add(text);
+    named_by_directives_ = without_pragma_words(std::move(named_by_directives_));
     source_.code.insert(source_.code.end(), named_by_directives_.begin(), named_by_directives_.end());
     add_free_names();
   }
@@ -34,7 +43,7 @@ class SourceReader {
 
  private:
   void add(const SourceText& text) {
-    const Tokens code = without_host_functions(text.code, source_.line_of_host_code);
+    const Tokens code = without_pragma_words(without_host_functions(text.code, source_.line_of_host_code));
     read_directives(text.directives);
     branches_ = branches_of(text.directives);
     values_in_branches_.clear();

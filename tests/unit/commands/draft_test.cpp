@@ -192,6 +192,15 @@ TEST_F(DraftOfText, ReadsInitializersOfAConstructorAsNoParameters) {
   for (const char* name : {"n", "m", "size", "rest"}) EXPECT_EQ(value(draft, name), "none") << draft.yaml;
 }
 
+TEST_F(DraftOfText, TakesTheNumberOfAPragmaInAMacroForAParameterAlone) {
+  const Draft draft = draft_of(write("k.cpp",
+                                     "#define TEXT(x) #x\n#define PRAGMA(x) _Pragma(TEXT(x))\n"
+                                     "extern \"C\" void k(float* x, int n) {\n  PRAGMA(GCC unroll UNROLL)\n"
+                                     "  for (int i = 0; i < n; ++i) x[i] = 1;\n}\n"));
+  EXPECT_NE(value(draft, "UNROLL"), "none") << draft.yaml;
+  for (const char* word : {"GCC", "unroll"}) EXPECT_EQ(value(draft, word), "none") << draft.yaml;
+}
+
 TEST_F(DraftOfText, ReadsNumbersAsCDoes) {
   const Draft draft =
       draft_of(write("k.cpp",
