@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "cli/values.h"
@@ -37,6 +38,11 @@ std::vector<std::string> names_of(const CLI::Option& option) {
   const auto first_long = std::ranges::find_if(names, [](const std::string& name) { return name[1] == '-'; });
   if (first_long != names.end()) std::rotate(names.begin(), first_long, first_long + 1);
   return names;
+}
+
+/// FILE and NAME=V of `FILE|NAME=V`, which are not typed as they stand.
+bool stands_for_others(const std::string& choice) {
+  return std::ranges::none_of(choice, [](unsigned char c) { return std::islower(c) != 0; });
 }
 
 }  // namespace
@@ -138,7 +144,10 @@ Option Command::declare(const char* names, const char* help, CLI::Option& parsed
   if (parsed.get_positional()) text.argument = text.names.empty() ? names : value;
   text.group = text.names.empty() ? "Arguments" : group_;
   text.help = help;
-  if (const std::vector<std::string> choices = split(value, '|'); choices.size() > 1) text.choices = choices;
+  if (std::vector<std::string> choices = split(value, '|'); choices.size() > 1) {
+    std::erase_if(choices, stands_for_others);
+    text.choices = std::move(choices);
+  }
   if (*value != '\0') parsed.type_name(value);
   declared_.push_back({&text, &parsed});
   return {text, parsed, *app_};

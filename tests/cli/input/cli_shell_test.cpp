@@ -177,6 +177,10 @@ TEST_F(Shell, WhatTheScriptsAskIsNoCommandForUsers) {
     EXPECT_FALSE(has(text, "__complete")) << text;
   EXPECT_TRUE(has(out({"__complete", "--simulate", "no such file", "--no-such", "--help", ""}), "convert\t"));
   EXPECT_EQ(out({"__complete", "--", "", "\xff"}), "command 0\n\n");
+  EXPECT_TRUE(out({"__complete", "--baseline", ""}).starts_with("files 0 ")) << "NAME=V stands for others";
+  EXPECT_FALSE(has(out({"__complete", "--baseline", ""}), "NAME"));
+  EXPECT_TRUE(has(out({"__complete", "--launcher", ""}), "\nssh\t"));
+  EXPECT_FALSE(has(out({"__complete", "--launcher", ""}), "\nCOMMAND"));
 }
 
 TEST_F(Shell, ZshCompletes) {
