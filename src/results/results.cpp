@@ -54,6 +54,7 @@ ExitCode Results::code() const {
   ExitCode code = any() ? ExitCode::ok : ExitCode::none_valid;
   if (rules_.demands.right_results && any_wrong()) code = worse(code, ExitCode::check_failed);
   if (!any() || !verdict_ || !verdict_->asked) return code;
+  if (outcome_->comparison && outcome_->comparison->old_failed) return worse(code, ExitCode::none_valid);
   if (verdict_->decision == Decision::fail) return worse(code, ExitCode::check_failed);
   return verdict_->decision == Decision::undecided ? worse(code, ExitCode::undecided) : code;
 }

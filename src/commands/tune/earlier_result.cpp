@@ -54,7 +54,7 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
 }
 
 void print_comparison(const RunComparison& comparison) {
-  if (best_of(comparison).paired) return;
+  if (best_of(comparison).paired || comparison.with_spec) return;
   platform::print(report::comparison_text(comparison, 0, platform::terminal_columns(STDOUT_FILENO)));
 }
 

@@ -66,13 +66,15 @@ std::vector<Named> parse_named(std::span<const std::string> texts, const Space& 
   for (const std::string& text : texts) {
     const auto setting = parse_setting(text);
     const std::string typed = text.substr(text.find('=') + 1);
-    if (!setting || typed.empty()) {
+    if (!setting) {
       complain("give one file, or NAME=VALUE for each parameter of a spec");
+    } else if (typed.empty() || typed.starts_with('[')) {
+      complain(fmt::format("give one value for {}", setting->name));
     } else if (values_of(space, setting->name).empty()) {
       complain(
           fmt::format("unknown parameter '{}'{}", setting->name, did_you_mean(setting->name, parameter_names(space))));
     } else if (std::ranges::find(named, setting->name, &Named::name) != named.end()) {
-      complain(fmt::format("{} has one value in a spec", setting->name));
+      complain(fmt::format("give one value for {}", setting->name));
     } else {
       named.push_back({setting->name, setting->value, typed});
     }

@@ -56,6 +56,7 @@ struct RunComparison {
   bool same_run = false;          ///< both are the same record, so that nothing can have changed
   std::string label = {};         ///< what the finals call the old one; empty: they did not time it
   bool with_spec = false;         ///< the old one is a spec of the same run, and `before.file` its values
+  bool old_failed = false;        ///< such a one, and it has no time
 };
 
 /// How the best of a run compares with an earlier result. Precondition: one problem is compared.

@@ -324,8 +324,8 @@ RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutco
   if (again) return judged(std::move(comparison));
   // A winner without anything to be compared with is no better than that.
   if (finals) comparison.why_recorded = why_not_timed(*finals, label);
-  if (comparison.why_recorded.empty())
-    comparison.why_recorded = "it took no part in the finals, and a note below says why";
+  comparison.old_failed = comparison.why_recorded.empty();
+  if (comparison.old_failed) comparison.why_recorded = "it took no part in the finals, and a note below says why";
   return comparison;
 }
 
