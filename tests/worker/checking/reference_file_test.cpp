@@ -1,4 +1,3 @@
-#include "backend.h"
 #include "checking/reference_file.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <limits>
 
+#include "backend.h"
 #include "platform/store/store.h"
 
 namespace tune::reference_file_test {
