@@ -3,6 +3,7 @@
 
 #include "support/cli.h"
 #include "support/has.h"
+#include "support/refusal.h"
 
 namespace tune::cli::cli_baseline_test {
 namespace {
