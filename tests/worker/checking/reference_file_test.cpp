@@ -17,14 +17,6 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-Gemm small_gemm() {
-  Gemm gemm;
-  gemm.m = 20;
-  gemm.n = 30;
-  gemm.k = 40;
-  return gemm;
-}
-
 class ReferenceFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -47,7 +39,7 @@ class ReferenceFiles : public testing::Test {
   }
 
   std::filesystem::path folder_, path_;
-  std::string identity_ = worker::reference_identity(small_gemm(), 1);
+  std::string identity_ = worker::reference_identity(Gemm(), 1);
   std::vector<double> values_ = {1, 2, 3, 4};
 };
 
@@ -69,8 +61,8 @@ TEST_F(ReferenceFiles, HoldNumbersOnly) {
 }
 
 TEST_F(ReferenceFiles, OfAnotherProblemOrSeedAreRefused) {
-  EXPECT_EQ(refusal(worker::reference_identity(small_gemm(), 2)), "it belongs to another problem or seed");
-  Gemm other = small_gemm();
+  EXPECT_EQ(refusal(worker::reference_identity(Gemm(), 2)), "it belongs to another problem or seed");
+  Gemm other = Gemm();
   other.beta = 1;
   EXPECT_EQ(refusal(worker::reference_identity(other, 1)), "it belongs to another problem or seed");
 }
