@@ -81,10 +81,8 @@ void DraftWriter::write_problem() {
     else
       same->first += moved;
   }
-  line(
-      "    # Inputs are uniform from -1 to 1; in a buffer, `scale: 128` finds an exp that overflows. A result may "
-      "differ by");
-  line("    # 2.4e-4 (f32) or 0.02 (f16) of its largest value; `tolerance: 1e-5` allows less.");
+  line("    # Inputs are uniform from -1 to 1; in a buffer, `scale: 128` finds an exp that overflows. A result");
+  line("    # may differ by 2.4e-4 (f32) or 0.02 (f16) of its largest value; `tolerance: 1e-5` allows less.");
   std::vector<std::string> terms;
   for (const auto& [factor, count] : bytes) terms.push_back(fmt::format("{}*{}", factor, count));
   guessed(fmt::format("    bytes: {}", fmt::join(terms, " + ")), "each buffer is read or written once");
