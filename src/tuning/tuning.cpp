@@ -12,10 +12,6 @@
 
 namespace tune::tuning {
 
-void JobEnd::rethrow() const {
-  if (stopped) std::rethrow_exception(stopped);
-}
-
 // A kernel may be the cause of SIGTERM and SIGHUP, and of a process that nothing can kill: such an end is left without
 // a record, as a kill is.
 JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {

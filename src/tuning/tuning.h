@@ -22,7 +22,9 @@ struct JobEnd {
 
   bool complete() const { return stopped == nullptr; }
   /// Throws what stopped it, if anything did.
-  void rethrow() const;
+  void rethrow() const {
+    if (stopped) std::rethrow_exception(stopped);
+  }
 };
 
 /// Does the work of a job, sweep and finals, and notes its end in the journal.
