@@ -159,9 +159,10 @@ void bind_finals(cli::Command& command, TuneOptions& options) {
       .shows_default();
   command.flag(
       "--no-finals", [&finals] { finals.hold = false; }, "Take the best of the sweep; time no baseline");
-  command.duration(
-      "--finals-budget", finals.budget,
-      "End the finals after this time (default: the sweep's, or that of 39 rounds up to 30s if it is more)");
+  command.duration("--finals-budget", finals.budget,
+                   "End the finals after this time (default: what --time-budget leaves; else the sweep's, or that of "
+                   "39 rounds up to "
+                   "30s if it is more)");
   command.share("--accuracy", options.demands.accuracy,
                 "End the finals once the winner is slower than the best by at most this (default: 1%)", share);
   command.share("--noise", options.demands.noise, "Exit with 5 if the time of the best is known less well than this",

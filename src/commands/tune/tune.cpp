@@ -109,6 +109,11 @@ std::size_t count_of_devices(const Target& target, const std::vector<exec::Chose
   return others != nullptr ? static_cast<std::size_t>(others->devices()) : devices.size();
 }
 
+/// Whether two programs are compared, which may have changed in files that nobody knows of.
+bool compares_programs(const Target& target) {
+  return target.plan().is_program() && !target.options.baseline_spec.empty();
+}
+
 std::optional<EarlierResult> earlier_result(const Target& target, const Device& device) {
   const std::optional<std::string> label = target.compared_with();
   if (!label) return std::nullopt;
@@ -251,7 +256,7 @@ Tuned tune(Target& target) {
   const tuning::TunerRules rules = tuner_rules(target, grid, machine.device, device_count);
 
   // What is known already.
-  const bool fresh = target.options.fresh || repeats_result(target);
+  const bool fresh = target.options.fresh || repeats_result(target) || compares_programs(target);
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.tuner.time);
   const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);

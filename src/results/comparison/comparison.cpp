@@ -228,17 +228,21 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   return row;
 }
 
-/// Why timed_again() found nothing although the earlier one took part; empty: it did not.
-std::string why_not_timed(const Finals& finals, const std::string& label) {
-  const auto then = std::ranges::find_if(finals.finalists, [&](const Finalist& f) { return f.entrant.name == label; });
-  if (then == finals.finalists.end()) return "";
-  return then->failure ? "it failed in the finals: " + then->failure->headline()
-                       : "the two had too few rounds of finals in common";
+/// The one that the finals call so; nullptr: it took no part.
+const Finalist* find_named(const Finals& finals, const std::string& label) {
+  const auto found = std::ranges::find_if(finals.finalists, [&](const Finalist& f) { return f.entrant.name == label; });
+  return found != finals.finalists.end() ? &*found : nullptr;
+}
+
+/// Why timed_again() found nothing although the earlier one took part.
+std::string why_not_timed(const Finalist& then) {
+  return then.failure ? "it failed in the finals: " + then.failure->headline()
+                      : "the two had too few rounds of finals in common";
 }
 
 /// What a CPU took in another run does not show that something is slower now, unless it takes the same in each, or is
 /// slower by more than the speed of a CPU varies.
-void doubt_recorded_time(RunComparison& comparison, bool of_program) {
+void doubt_recorded_time(RunComparison& comparison, Backend backend) {
   constexpr double kCpuVaries = 2;
   ComparedSpec& best = comparison.shapes.front().best.front();
   if (best.change != Change::slower || best.interval->low == best.interval->high) return;
@@ -246,7 +250,7 @@ void doubt_recorded_time(RunComparison& comparison, bool of_program) {
   best.change = Change::open;
   if (!comparison.why_recorded.empty()) return;
   comparison.why_recorded = "only that is known, and the speed differs between runs";
-  comparison.next = of_program
+  comparison.next = is_program(backend)
                         ? "--baseline NAME=VALUE times the old one in turns with the new one, as a spec of the same run"
                         : "the best.yaml of the old run for --baseline times its winner in turns, as it was built then";
 }
@@ -296,10 +300,11 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   } else if (again) {
     shape.best = {*again};
   } else {
-    if (outcome.finals.held) comparison.why_recorded = why_not_timed(*outcome.finals.held, label);
+    const Finalist* then = outcome.finals.held ? find_named(*outcome.finals.held, label) : nullptr;
+    if (then != nullptr) comparison.why_recorded = why_not_timed(*then);
     warn_of_statistics(comparison);
     comparison = judged(std::move(comparison));
-    if (rules.of_cpu) doubt_recorded_time(comparison, rules.of_program);
+    if (!is_gpu(rules.backend)) doubt_recorded_time(comparison, rules.backend);
     return comparison;
   }
   return judged(std::move(comparison));
@@ -323,9 +328,10 @@ RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutco
   comparison.shapes.push_back({problem.problem, {}, {again.value_or(best)}, {}});
   if (again) return judged(std::move(comparison));
   // A winner without anything to be compared with is no better than that.
-  if (finals) comparison.why_recorded = why_not_timed(*finals, label);
-  comparison.old_failed = comparison.why_recorded.empty();
-  if (comparison.old_failed) comparison.why_recorded = "it took no part in the finals, and a note below says why";
+  const Finalist* then = finals ? find_named(*finals, label) : nullptr;
+  comparison.old_failed = then == nullptr || then->failure.has_value();
+  comparison.why_recorded =
+      then == nullptr ? "it took no part in the finals, and a note below says why" : why_not_timed(*then);
   return comparison;
 }
 

@@ -17,7 +17,7 @@ constexpr double kMargin = 1.5;        // of the seconds that so many rounds sho
 /// Whether no more rounds can tell the two results apart, because only the new one was timed now.
 bool compares_recorded_times(const Standing& standing) {
   return standing.outcome->comparison && is_slower(*standing.outcome->comparison) == Answer::open &&
-         !best_of(*standing.outcome->comparison).paired;
+         !best_of(*standing.outcome->comparison).paired && !standing.outcome->comparison->with_spec;
 }
 
 std::string same_command(const Standing& standing, const std::string& option) {
@@ -112,7 +112,6 @@ std::string advice(const Standing& standing) {
                ? "one run of both specs compares them in turns"
                : measured_again(standing) + " times both again; if that fails, tune the old source again";
   if (compares_recorded_times(standing)) {
-    if (outcome.comparison->with_spec) return "";  // a note says what became of the old one
     if (!outcome.comparison->next.empty()) return outcome.comparison->next;
     if (outcome.comparison->why_recorded.empty()) return "";  // the comparison says it
     return measured_again(standing) + " times both again; if that fails, tune the old source on this machine again";

@@ -70,6 +70,7 @@ Decision Standing::decision() const {
   if (outcome->comparison && !asked_of_winner) result = Decision::pass;  // nobody asked for more
   if (asked_of_winner && result == Decision::decided) result = knows_its_time() ? Decision::pass : Decision::undecided;
   if (!outcome->comparison) return result;
+  if (outcome->comparison->old_failed) return Decision::fail;
   const Answer answer = is_slower(*outcome->comparison);
   return std::max(result, answer == Answer::yes    ? Decision::fail
                           : answer == Answer::open ? Decision::undecided

@@ -31,7 +31,7 @@ const std::vector<Block> kRun = {
      "tune --yaml gemm.yaml",
      {{"--baseline best/gemm.yaml", "--baseline best/gemm.yaml --threshold 90% --exit-undecided 0"}}},
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
-    {"docs/comparing.md", "tune --tune --fresh --param BUILD:new", {{"5%", "90% --exit-undecided 0"}}},
+    {"docs/comparing.md", "tune --tune --param BUILD:new", {{"5%", "90% --exit-undecided 0"}}},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
     {"docs/gpu-kernel.md", "tune init transpose.cu", {{"tune transpose.yaml --tune", "#"}, {"tune package", "#"}}},
     {"docs/programs.md", "tune --tune --param LEVEL"},

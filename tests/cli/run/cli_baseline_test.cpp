@@ -134,11 +134,33 @@ TEST_F(BaselineOfCommands, ThatFailsPassesNobody) {
     const Result result = tune({"--param", param, "--baseline", "MS=old", "--exit-undecided", "0"});
     EXPECT_EQ(result.code, 1) << result.out << result.err;
     EXPECT_TRUE(
-        result.out.starts_with("UNDECIDED: the old time is not known: it took no part in the finals, and a note "
+        result.out.starts_with("FAIL: the old time is not known: it took no part in the finals, and a note "
                                "below says why\n  old: MS=old\n"))
         << result.out;
     EXPECT_TRUE(has(result.out, "\nnote: baseline MS=old failed: ")) << result.out;
   }
+}
+
+TEST_F(BaselineOfCommands, ThatFailsInTheFinalsPassesNobodyEither) {
+  const char* text =
+      "#!/bin/sh\necho x >> $1\n[ $1 = old ] && [ $(wc -l < old) -gt 4 ] && exit 1\n"
+      "echo \"{\\\"time\\\": 0.01$(date +%N)}\"\n";
+  fs::permissions(sandbox_.write("bench.sh", text), fs::perms::owner_all);
+  const Result result = tune({"--param", "MS:new", "--baseline", "MS=old", "--exit-undecided", "0"});
+  EXPECT_EQ(result.code, 1) << result.out << result.err;
+  EXPECT_TRUE(result.out.starts_with("FAIL: the old time is not known: it failed in the finals: ")) << result.out;
+}
+
+TEST_F(BaselineOfCommands, AreNotAnsweredFromTheJournal) {
+  const Words gate = {"--tune", "--param", "MS:13", "--baseline", "MS=12",      "--threshold",
+                      "50%",    "--",      "env",   "A=1",        "./bench.sh", "{MS}"};
+  EXPECT_EQ(sandbox_.tune(gate).code, 0);
+  fs::permissions(sandbox_.write("bench.sh", "#!/bin/sh\necho \"{\\\"time\\\": 0.0$(($1 * $1))}\"\n"),
+                  fs::perms::owner_all);
+  const Result slower = sandbox_.tune({"--tune", "--param", "MS:13", "--baseline", "MS=12", "--threshold", "5%", "--",
+                                       "env", "A=1", "./bench.sh", "{MS}"});
+  EXPECT_EQ(slower.code, 3) << slower.out << slower.err;
+  EXPECT_TRUE(slower.out.starts_with("FAIL: new/old = 1.17")) << slower.out;
 }
 
 TEST_F(BaselineOfCommands, IsTheSpecOfAUnionThatHasItsValues) {
