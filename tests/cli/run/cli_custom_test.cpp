@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include "support/cli.h"
+#include "support/has.h"
+
+namespace tune::cli::cli_custom_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A custom problem in C++: copies, scaled by FACTOR; PLAIN and TWICE are references of the same file.
+class CustomResume : public testing::Test {
+ protected:
+  void write(const std::string& reference, const std::string& extra = "") const {
+    sandbox_.write("copy.cpp", R"(
+extern "C" void absent();
+extern "C" void abort();
+extern "C" void plain(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i]; }
+extern "C" void crash(const float*, float*, int) { abort(); }
+extern "C" void twice(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = 2 * in[i]; }
+extern "C" void infinite(const float* in, float* out, int n) { for (int i = 0; i < n; ++i) out[i] = in[i] / (i - 7); }
+volatile float sink;
+extern "C" void beyond(const float* in, float* out, int n) { plain(in, out, n); sink = in[n + 8]; }
+extern "C" void copy(const float* in, float* out, int n) {
+  if (BREAK) absent();
+  for (int i = 0; i < n; i += STEP) for (int j = i; j < i + STEP && j < n; ++j) out[j] = in[j];
+}
+)");
+    sandbox_.write("copy.yaml", R"(name: copy
+file: copy.cpp
+kernel: copy
+problem:
+  custom:
+    sizes: {n: 1000}
+    buffers: [{name: in, type: f32, count: n}, {name: out, type: f32, count: n, role: out}]
+    flops: n
+    bytes: 8*n
+    reference: {kernel: )" + reference +
+                                    R"(, args: [in, out, n]}
+params: {BREAK: 0, STEP: [1, 8]}
+launch: {args: [in, out, n]}
+measure: {max_seconds: 0.01}
+)" + extra);
+  }
+  Result tune(Words more = {}) const {
+    more.insert(more.begin(), {"copy.yaml", "--output", "best"});
+    return sandbox_.tune(more);
+  }
+  Sandbox sandbox_;
+};
+
+TEST_F(CustomResume, AnotherReferenceChecksAgain) {
+  write("plain");
+  EXPECT_EQ(tune().code, 0);
+  write("twice");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "wrong result in out"));
+}
+
+TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
+  write("absent");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 2);
+  const auto at = result.err.find("tune: error: ");
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.substr(at),
+            "tune: error: reference kernel 'absent' cannot be built: launch.args do not fit the parameters of kernel "
+            "'absent': the kernel has 0 parameters, launch.args has 3 entries\n");
+}
+
+TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
+  write("crash");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "reference kernel 'crash', built like this spec, failed: killed by signal 6"))
+      << result.out;
+}
+
+TEST_F(CustomResume, AReferenceThatReadsBeyondABufferIsFoundByAStrictCheck) {
+  write("beyond");
+  EXPECT_EQ(tune().code, 0);
+  const Result result = tune({"--check", "strict"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out,
+                  "reference kernel 'beyond', built like this spec, failed: segmentation fault: the kernel "
+                  "read past the end of in, at +32"))
+      << result.out;
+}
+
+TEST_F(CustomResume, AReferenceThatIsInfiniteMakesNoResultRight) {
+  write("infinite");
+  const Result result = tune();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(
+      has(result.out, "failed: it has inf as out[7], and no result can be compared with that; it must write all"))
+      << result.out;
+}
+
+TEST_F(CustomResume, RulesOverBuildsApplyToWhatIsRecorded) {
+  write("plain");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 2\n"));
+  write("plain", "prune_after_build: [code < 1]\n");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 2\n0 of 2 measured\n"));
+  write("plain", "prune_after_build: [code < 1000000]\n");
+  EXPECT_TRUE(has(tune().out, "Number of valid specs: 2\n"));
+}
+
+TEST_F(CustomResume, ASpecThatCannotBeLoadedDoesNotTakeTheReferenceWithIt) {
+  write("plain");
+  const Result result = tune({"--param", "BREAK:[1, 0]"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 4\n2 of 4 measured\n"));
+  EXPECT_TRUE(has(result.out, "failed: 2\n"));
+}
+
+TEST_F(CustomResume, AnObjectiveThatCannotBeMeasuredIsRefusedAtOnce) {
+  write("plain", "objective: gflops_per_watt\n");
+  sandbox_.environment["TUNE_SYSFS"] = sandbox_.folder().string();
+  const Result result = tune();
+  EXPECT_EQ(result.code, 4);
+  EXPECT_TRUE(has(result.err, "tune: error: copy.yaml: objective gflops_per_watt needs the energy of a launch, and "));
+  EXPECT_TRUE(has(result.err, "there are no energy counters (RAPL) in "));
+}
+
+}  // namespace
+}  // namespace tune::cli::cli_custom_test
