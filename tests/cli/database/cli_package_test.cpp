@@ -227,7 +227,19 @@ int main() {
                  "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\nadd_subdirectory(steps)\n"
                  "add_executable(app app.cpp)\ntarget_link_libraries(app PRIVATE tuned::steps)\n");
   ASSERT_TRUE(has(shell("cmake -S . -B build && cmake --build build -j2"), "code 0"));
-  EXPECT_EQ(shell("build/app"), "6 6 ok\n7 7 ok\n2 2 ok\nthe workspace is smaller than Plan::workspace\ncode 0");
+  const std::string printed = "6 6 ok\n7 7 ok\n2 2 ok\nthe workspace is smaller than Plan::workspace\ncode 0";
+  EXPECT_EQ(shell("build/app"), printed);
+  // Installed, it needs neither its folder nor that of its build.
+  EXPECT_TRUE(has(shell("cmake -S steps -B steps/build && cmake --build steps/build --target tuned_steps && "
+                        "cmake --install steps/build --prefix there && rm -r steps build"),
+                  "code 0"));
+  sandbox_.write("CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES CXX)\n"
+                 "find_package(tuned_steps REQUIRED)\nadd_executable(app app.cpp)\n"
+                 "target_link_libraries(app PRIVATE tuned::steps)\n");
+  EXPECT_EQ(shell("{ cmake -S . -B build -DCMAKE_PREFIX_PATH=$PWD/there && cmake --build build; } > log 2>&1 || "
+                  "cat log; build/app"),
+            printed);
 }
 
 // The reference is built into the package too, whose kernel is then made wrong.
