@@ -215,6 +215,10 @@ std::string message_with(std::string_view line, std::string_view rest) {
   return fmt::format("{}{}{}", line, detail.substr(0, kDetail), detail.size() > kDetail ? "\n[more in the log]" : "");
 }
 
+constexpr const char* kAdviceOnPragmas =
+    "this compiler expands no macro in this line; '#define DO(x) _Pragma(#x)', '#define UNROLL_BY(n) DO(GCC unroll "
+    "n)' and then 'UNROLL_BY(UNROLL)' help";
+
 std::string advice_on_macro(const std::string& error) {
   // Not the macros of C's own headers. In a locale with UTF-8, GCC's quotes are not those of ASCII.
   static const std::regex unknown(
@@ -232,7 +236,9 @@ std::string message_of_build(std::string_view output, const BuildFolders& folder
                              Advice& advice) {
   const CompilerError error = first_error(output);
   if (error.line.empty()) return message_with(otherwise, output);
-  const std::string line = shown_error(error.line, folders), helps = advice(line);
+  const std::string line = shown_error(error.line, folders);
+  std::string helps = advice(line);
+  if (!helps.empty() && contains(line_of(error.rest), "#pragma ")) helps = kAdviceOnPragmas;
   return message_with(helps.empty() ? line : line + "; " + helps, error.rest);
 }
 

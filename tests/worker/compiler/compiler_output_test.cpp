@@ -98,5 +98,15 @@ TEST(CompilerOutput, ANameInCapitalsMayBeAParameterThatIsMissing) {
     EXPECT_EQ(worker::message_of_build(error, {}, ""), error);
 }
 
+TEST(CompilerOutput, AMacroInAPragmaIsNotAParameterThatIsMissing) {
+  const std::string error = "k.cpp:2:20: error: 'UNROLL' was not declared in this scope";
+  const std::string source = "\n    2 | #pragma GCC unroll UNROLL";
+  EXPECT_EQ(worker::message_of_build(error + source, {}, ""),
+            error +
+                "; this compiler expands no macro in this line; '#define DO(x) _Pragma(#x)', '#define UNROLL_BY(n) "
+                "DO(GCC unroll n)' and then 'UNROLL_BY(UNROLL)' help" +
+                source);
+}
+
 }  // namespace
 }  // namespace tune::compiler_output_test
