@@ -57,9 +57,9 @@ std::vector<Fault> cpu_faults() {
       // It ends its process.
       {"a null pointer", "*(volatile int*)zero = 1;", "check, crashed: killed by signal 11 (segmentation fault)"},
       {"a write far outside", "right(); C[1 << 20] = 0;",
-       "check, reported: segmentation fault: the kernel wrote past the end of C, at +4193280", true},
+       "check, reported: segmentation fault: the kernel wrote past the end of C, at byte +4193280", true},
       {"a read far outside", "right(); sink = B[-(1 << 20)];",
-       "check, reported: segmentation fault: the kernel read before the start of B, at -4194304"},
+       "check, reported: segmentation fault: the kernel read before the start of B, at byte -4194304"},
       {"abort", "abort();", "check, crashed: killed by signal 6 (aborted)", true},
       {"an illegal instruction", "__builtin_trap();",
        "check, crashed: killed by signal 4|check, crashed: killed by signal 5"},
@@ -164,21 +164,21 @@ std::vector<Fault> cpu_faults() {
 std::vector<Fault> cpu_strict_faults() {
   return {
       {"a read past A", "right(); sink = A[m * k];",
-       "check, reported: segmentation fault: the kernel read past the end of A, at +0", true},
+       "check, reported: segmentation fault: the kernel read past the end of A, at byte +0", true},
       {"a read before A", "right(); sink = A[-1];",
-       "check, reported: segmentation fault: the kernel read before the start of A, at -4"},
+       "check, reported: segmentation fault: the kernel read before the start of A, at byte -4"},
       {"a read past B", "right(); sink = B[n * k];",
-       "check, reported: segmentation fault: the kernel read past the end of B, at +0"},
+       "check, reported: segmentation fault: the kernel read past the end of B, at byte +0"},
       {"a read before B", "right(); sink = B[-1];",
-       "check, reported: segmentation fault: the kernel read before the start of B, at -4", true},
+       "check, reported: segmentation fault: the kernel read before the start of B, at byte -4", true},
       {"a read past C", "right(); sink = C[m * n];",
-       "check, reported: segmentation fault: the kernel read past the end of C, at +0"},
+       "check, reported: segmentation fault: the kernel read past the end of C, at byte +0"},
       {"a read before C", "right(); sink = C[-1];",
-       "check, reported: segmentation fault: the kernel read before the start of C, at -4"},
+       "check, reported: segmentation fault: the kernel read before the start of C, at byte -4"},
       {"a write past C", "right(); C[m * n] = 0;",
        "check, reported: guard band hit: 4 bytes written past the end of C"},
       {"a write before C", "right(); C[-1] = 0;",
-       "check, reported: segmentation fault: the kernel wrote before the start of C, at -4"},
+       "check, reported: segmentation fault: the kernel wrote before the start of C, at byte -4"},
   };
 }
 

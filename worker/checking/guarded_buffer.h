@@ -49,7 +49,7 @@ class GuardedBuffer {
 
   /// Poisons all bytes, and the guard bands with a pattern of their own.
   void poison_all(Poison band);
-  /// `guard band hit: 12 bytes written past the end of C, first at +0`, if a guard band was written to.
+  /// `guard band hit: 12 bytes written past the end of C, first at byte +0`, if a guard band was written to.
   std::optional<std::string> intrusion() const;
 
  private:

@@ -56,14 +56,14 @@ TEST_F(Guards, AStrictCheckNamesTheBufferAndTheSideOfEveryAccessOutside) {
   const std::string fault = "check, reported: segmentation fault: the kernel ";
   const std::vector<Case> cases = {
       {"right();", "measured"},
-      {"right(); sink = A[m * k];", fault + "read past the end of A, at +0"},
-      {"right(); sink = A[-1];", fault + "read before the start of A, at -4"},
-      {"right(); sink = B[k * n + 25];", fault + "read past the end of B, at +100"},
-      {"right(); sink = B[-25];", fault + "read before the start of B, at -100"},
-      {"right(); sink = C[m * n];", fault + "read past the end of C, at +0"},
-      {"right(); C[-1] = 0;", fault + "wrote before the start of C, at -4"},
-      {"right(); C[m * n] = 0;", "check, reported: guard band hit: 4 bytes written past the end of C, first at +0"},
-      {"right(); C[m * n + 768] = 0;", fault + "wrote past the end of C, at +3072"},
+      {"right(); sink = A[m * k];", fault + "read past the end of A, at byte +0"},
+      {"right(); sink = A[-1];", fault + "read before the start of A, at byte -4"},
+      {"right(); sink = B[k * n + 25];", fault + "read past the end of B, at byte +100"},
+      {"right(); sink = B[-25];", fault + "read before the start of B, at byte -100"},
+      {"right(); sink = C[m * n];", fault + "read past the end of C, at byte +0"},
+      {"right(); C[-1] = 0;", fault + "wrote before the start of C, at byte -4"},
+      {"right(); C[m * n] = 0;", "check, reported: guard band hit: 4 bytes written past the end of C, first at byte +0"},
+      {"right(); C[m * n + 768] = 0;", fault + "wrote past the end of C, at byte +3072"},
       {"right();", "measured"},
   };
   write(cases);
@@ -93,7 +93,7 @@ TEST_F(Guards, AnEndThatHasAReasonTellsIt) {
   const std::vector<Case> cases = {
       {"right();", "measured"},
       {"right(); C[1 << 20] = 0;",
-       "check, reported: segmentation fault: the kernel wrote past the end of C, at +4193280"},
+       "check, reported: segmentation fault: the kernel wrote past the end of C, at byte +4193280"},
       {"right(); sink = deep(0);", "check, reported: stack overflow: "},
       {"for (;;) sink = *more(16 << 20);", "check, reported: out of memory: its process may take 300 MiB (--memory)"},
       {"right(); ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);",

@@ -84,7 +84,7 @@ TEST_F(CustomResume, AReferenceThatReadsBeyondABufferIsFoundByAStrictCheck) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out,
                   "reference kernel 'beyond', built like this spec, failed: segmentation fault: the kernel "
-                  "read past the end of in, at +32"))
+                  "read past the end of in, at byte +32"))
       << result.out;
 }
 

@@ -30,9 +30,9 @@ TEST(GuardedBuffer, FindsNothingWhereNothingWasWritten) {
 TEST(GuardedBuffer, SaysWhatWasWrittenOnWhichSide) {
   const worker::GuardedBuffer behind = guarded("C", 10), before = guarded("A", 10);
   std::fill_n(behind.data() + 10, 12, std::byte{1});
-  EXPECT_EQ(behind.intrusion(), "guard band hit: 12 bytes written past the end of C, first at +0");
+  EXPECT_EQ(behind.intrusion(), "guard band hit: 12 bytes written past the end of C, first at byte +0");
   before.data()[-3] = std::byte{1};
-  EXPECT_EQ(before.intrusion(), "guard band hit: 1 byte written before the start of A, last at -3");
+  EXPECT_EQ(before.intrusion(), "guard band hit: 1 byte written before the start of A, last at byte -3");
 }
 
 TEST(GuardedBufferDeathTest, AWriteFarOutsideEndsTheProcess) {

@@ -226,7 +226,7 @@ TEST_F(WorkerProtocol, AnAbortIsASignal) {
 
 TEST_F(WorkerProtocol, AWriteFarOutsideIsAFailureThatSaysWhere) {
   launch("writes_far_outside");
-  expect_failure(Stage::check, "segmentation fault: the kernel wrote past the end of C, at +4194304");
+  expect_failure(Stage::check, "segmentation fault: the kernel wrote past the end of C, at byte +4194304");
 }
 
 TEST_F(WorkerProtocol, AKernelThatExitsLeavesNoResult) {

@@ -85,7 +85,7 @@ std::string to_text(const FaultNote& note, const std::vector<Extent>& buffers) {
   const auto size = static_cast<std::int64_t>(buffer.bytes);
   if (note.offset >= 0 && note.offset < size) return "";
   const bool behind = note.offset > 0;
-  return fmt::format("segmentation fault: the kernel {} {} of {}, at {:+}", verb(note.access),
+  return fmt::format("segmentation fault: the kernel {} {} of {}, at byte {:+}", verb(note.access),
                      behind ? "past the end" : "before the start", buffer.name,
                      behind ? note.offset - size : note.offset);
 }

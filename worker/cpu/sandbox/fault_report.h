@@ -25,7 +25,7 @@ struct FaultNote {
   std::int64_t offset = 0;   ///< bytes from the start of the buffer
 };
 
-/// `segmentation fault: the kernel read past the end of B, at +0`; empty: no more is known than the signal.
+/// `segmentation fault: the kernel read past the end of B, at byte +0`; empty: no more is known than the signal.
 std::string to_text(const FaultNote& note, const std::vector<Extent>& buffers);
 
 /// From now on `note` says where this process faults; the fault then ends it as before. `buffers` holds every buffer
