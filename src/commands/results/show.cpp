@@ -103,8 +103,8 @@ void say_what_is_shown(const recording::Recording& recording, const results::Rec
 }
 
 /// The values of the objective; failed specs have none.
-std::vector<Judged> judged(const report::Summary& summary) {
-  std::vector<Judged> all;
+std::vector<report::Judged> judged(const report::Summary& summary) {
+  std::vector<report::Judged> all;
   for (const Ranked& row : summary.ranking.rows)
     if (std::isfinite(row.objective)) all.push_back({&row.trial->spec, row.objective});
   for (const Trial& trial : summary.trials)
@@ -130,7 +130,8 @@ std::string sections(const ShowOptions& options, const report::Summary& summary,
     throw Error(ExitCode::none_valid, "no spec of this run has a result that could be compared; --failed lists why");
   const report::MeritUnit unit = unit_of(objective, summary);
   if (options.chart) add(report::chart_text(summary, unit));
-  if (options.effects) add(report::effects_text(effects_of(judged(summary), unit.maximize), unit, summary.width));
+  if (options.effects)
+    add(report::effects_text(report::effects_of(judged(summary), unit.maximize), unit, summary.width));
   if (options.changes) add(report::changes_text(summary, unit));
   return text;
 }

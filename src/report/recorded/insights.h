@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/statistics/effects.h"
+#include "report/recorded/effects.h"
 #include "report/summary.h"
 
 namespace tune::report {

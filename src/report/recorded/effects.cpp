@@ -1,11 +1,11 @@
-#include "model/statistics/effects.h"
+#include "report/recorded/effects.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "model/statistics/stats.h"
 
-namespace tune {
+namespace tune::report {
 namespace {
 
 constexpr double kTopShare = 0.05;
@@ -113,4 +113,4 @@ Effects effects_of(std::span<const Judged> specs, bool maximize) {
   return effects;
 }
 
-}  // namespace tune
+}  // namespace tune::report

@@ -8,7 +8,7 @@
 #include "model/space.h"
 
 /// What the values of the parameters have to do with how good the specs are.
-namespace tune {
+namespace tune::report {
 
 /// A spec, and how good it is; without a merit it failed.
 struct Judged {
@@ -43,4 +43,4 @@ struct Effects {
 /// Precondition: some spec has a merit.
 Effects effects_of(std::span<const Judged> specs, bool maximize);
 
-}  // namespace tune
+}  // namespace tune::report
