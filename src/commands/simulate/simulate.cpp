@@ -109,7 +109,7 @@ ValidSpecs wanted_specs(const TuneOptions& options, const Plan& plan, const reco
 }
 
 /// Readers know specs by the numbers of the recorded run, and ties are decided by them; but a tuning file has its own.
-void number_as_recorded(Spec& spec, const TuneOptions& options, const tuning::Replay& replay) {
+void number_as_recorded(Spec& spec, const TuneOptions& options, const Replay& replay) {
   if (options.yaml.empty()) spec.mesh_idx = replay.recorded_idx(spec).value_or(spec.mesh_idx);
 }
 
@@ -123,7 +123,7 @@ std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::Se
 
 std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchRules rules,
                                               const ValidSpecs& specs, const Plan& plan, const Objective& objective,
-                                              const std::optional<CostModel>& model, const tuning::Replay& replay,
+                                              const std::optional<CostModel>& model, const Replay& replay,
                                               results::TuningOutcome& outcome) {
   rules.say = [&outcome](const std::string& text) { outcome.notes.add(text); };
   if (rules.auto_clocks && specs.size() > 0)
@@ -188,7 +188,7 @@ bool wants_finals(const TuneOptions& options) { return options.tune && options.f
 
 /// Decides among the trials, which have the numbers of the recorded run from then on.
 void decide(const TuneOptions& options, const recording::Recording& recording, const Space& space,
-            const Objective& objective, const tuning::Replay& replay, std::vector<Trial>& trials,
+            const Objective& objective, const Replay& replay, std::vector<Trial>& trials,
             results::TuningOutcome& outcome) {
   if (wants_finals(options) && recording.finals) take_finals(*recording.finals, space, objective, trials, outcome);
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, replay); };
@@ -201,8 +201,7 @@ void decide(const TuneOptions& options, const recording::Recording& recording, c
 }
 
 std::optional<SimulatedWinner> winner_of(const Trial& chosen, const recording::Recording& recording,
-                                         const ValidSpecs& specs, const tuning::Replay& replay,
-                                         const Objective& objective) {
+                                         const ValidSpecs& specs, const Replay& replay, const Objective& objective) {
   const auto best = replay.best(specs), own = replay.merit(chosen.spec);
   if (!best || !own) return std::nullopt;
   if (!(best->value > 0) || !(own->value > 0))
@@ -230,7 +229,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   const ValidSpecs specs = wanted_specs(options, plan, recording, outcome);
 
   // Who answers: the recording, of which the best is the best there can be.
-  tuning::Replay replay(recording, plan, objective, audit != nullptr ? audit->answer : tuning::Replay::Change());
+  Replay replay(recording, plan, objective, audit != nullptr ? audit->answer : Replay::Change());
   const auto enough = search.stop_within ? replay.near_best(specs, *search.stop_within) : std::nullopt;
   exec::RecordedRunner runner([&](const Spec& spec) { return replay.answer(spec); },
                               [&]() -> exec::Runner& { throw replay.unknown({}); });
@@ -259,7 +258,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
     decide(options, recording, plan.space, objective, replay, tuner.trials(), outcome);
 
   // Say what was found, and write it.
-  tuning::take_trials(tuner, {}, std::chrono::duration<double>(replay.now() - tuning::Replay::Time()).count(), outcome);
+  tuning::take_trials(tuner, {}, std::chrono::duration<double>(replay.now() - Replay::Time()).count(), outcome);
   for (const Trial& trial : outcome.trials) exporter.add(trial);
   note_recording(recording, choice, wants_finals(options), outcome);
   tuning::note_model(model, outcome);

@@ -3,16 +3,16 @@
 #include <optional>
 #include <span>
 
+#include "commands/simulate/replay.h"
 #include "commands/tune/options.h"
 #include "model/statistics/objective.h"
-#include "tuning/replay.h"
 
 namespace tune::commands {
 
 /// What an audit changes in a simulated tuning.
 struct SimulationHooks {
   /// What the tuning is told of a spec instead of what was recorded; unset: that itself.
-  tuning::Replay::Change answer;
+  Replay::Change answer;
   /// The winner among what the tuning was told, nullptr if there is none; unset: the one that `--simulate` prints.
   std::function<const Trial*(std::span<const Trial>, const Plan&, const Objective&)> choose;
 };

@@ -1,4 +1,4 @@
-#include "tuning/replay.h"
+#include "commands/simulate/replay.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "recording/recorded_space.h"
 #include "report/text.h"
 
-namespace tune::tuning {
+namespace tune::commands {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::optional<double> Replay::near_best(const ValidSpecs& specs, double share) c
   return scaled_down ? recorded->value * (1 - share) : recorded->value / (1 - share);
 }
 
-}  // namespace tune::tuning
+}  // namespace tune::commands

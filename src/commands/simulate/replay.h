@@ -8,7 +8,7 @@
 #include "recording/recording.h"
 #include "report/progress.h"
 
-namespace tune::tuning {
+namespace tune::commands {
 
 /// Answers specs from a recorded run. Its seconds pass on a clock of their own, and it knows the best there can be.
 class Replay {
@@ -48,4 +48,4 @@ class Replay {
   Time clock_{};
 };
 
-}  // namespace tune::tuning
+}  // namespace tune::commands
