@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "commands/commands.h"
+#include "commands/results/journal_text.h"
 #include "config/reader/device_file.h"
 #include "config/reader/filter.h"
 #include "config/recorded/best_yaml.h"
@@ -17,7 +18,6 @@
 #include "recording/foreign/kernel_tuner_cache.h"
 #include "recording/foreign/t4.h"
 #include "recording/journal.h"
-#include "recording/journal_text.h"
 #include "recording/recorded_space.h"
 
 namespace tune::fuzz {
@@ -186,7 +186,7 @@ void check_recording(const std::string& text) {
   const recording::Recording recording = recording::parse_recordings(text, "fuzz.rec").back();
   const recording::RecordedTrials trials(recording);
   for (const recording::RecordedTrial& trial : recording.trials) trials.find(trial.settings);
-  check_same_trials(recording, recording::to_journal(recording, {"tune", "convert"}), "a journal");
+  check_same_trials(recording, commands::to_journal(recording, {"tune", "convert"}), "a journal");
   check_same_trials(recording, recording::to_t4(recording, "2026-01-01"), "T4");
   check_same_trials(recording, recording::to_kernel_tuner(recording, "2026-01-01"), "a Kernel Tuner cache");
   const Space space = recording::space_of(recording);

@@ -5,12 +5,12 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/messages.h"
+#include "commands/results/journal_text.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"
 #include "recording/foreign/kernel_tuner_cache.h"
 #include "recording/foreign/t4.h"
-#include "recording/journal_text.h"
 #include "recording/recorded_space.h"
 #include "report/csv.h"
 
@@ -72,7 +72,7 @@ ExitCode convert(const ConvertOptions& options) {
   std::string text;
   switch (format) {
     case Format::journal:
-      text = recording::to_journal(recording, options.typed);
+      text = to_journal(recording, options.typed);
       break;
     case Format::kernel_tuner:
       text = recording::to_kernel_tuner(recording, platform::timestamp());

@@ -4,10 +4,10 @@
 
 #include "recording/recording.h"
 
-namespace tune::recording {
+namespace tune::commands {
 
 /// A recording as a journal: it can be simulated and converted, but no run continues it, because it does not know
 /// sources, flags and compilers.
-std::string to_journal(const Recording& recording, const std::vector<std::string>& command);
+std::string to_journal(const recording::Recording& recording, const std::vector<std::string>& command);
 
-}  // namespace tune::recording
+}  // namespace tune::commands

@@ -1,11 +1,11 @@
-#include "recording/journal_text.h"
+#include "commands/results/journal_text.h"
 
 #include "wire/records.h"
 
-namespace tune::recording {
+namespace tune::commands {
 namespace {
 
-std::string id_of(const RecordedTrial& trial) {
+std::string id_of(const recording::RecordedTrial& trial) {
   std::string id = "converted";
   for (const Setting& setting : trial.settings) id += "/" + setting.name + "=" + to_text(setting.value);
   return id;
@@ -13,7 +13,7 @@ std::string id_of(const RecordedTrial& trial) {
 
 }  // namespace
 
-std::string to_journal(const Recording& recording, const std::vector<std::string>& command) {
+std::string to_journal(const recording::Recording& recording, const std::vector<std::string>& command) {
   wire::RunRecord run;
   run.name = recording.kernel;
   run.problem = recording.problem;
@@ -26,7 +26,7 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   run.hello.device = recording.device;
   run.hello.backend = Backend::automatic;
   std::string text = encode(run) + "\n";
-  for (const RecordedTrial& recorded : recording.trials) {
+  for (const recording::RecordedTrial& recorded : recording.trials) {
     Trial trial{Spec{-1, recorded.settings}, recorded.outcome, recorded.build_seconds + recorded.measure_seconds};
     trial.measure_seconds = recorded.measure_seconds;
     // A journal's failures do not tell the seconds of the build apart.
@@ -40,4 +40,4 @@ std::string to_journal(const Recording& recording, const std::vector<std::string
   return text;
 }
 
-}  // namespace tune::recording
+}  // namespace tune::commands
