@@ -11,9 +11,6 @@
 #include "model/cost/power_model.h"
 #include "model/device_setting.h"
 #include "model/values/error.h"
-#include "search/exhaustive.h"
-#include "search/listed.h"
-#include "search/spec_search.h"
 #include "search/strategies.h"
 
 namespace tune::tuning {

@@ -14,7 +14,7 @@
 #include "model/problem_size.h"
 #include "recording/recorded_space.h"
 #include "results/recorded_plan.h"
-#include "search/listed.h"
+#include "search/strategy.h"
 #include "tuning/tuning.h"
 
 namespace tune::commands {

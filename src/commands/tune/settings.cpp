@@ -15,7 +15,6 @@
 #include "platform/process/terminal.h"
 #include "report/text.h"
 #include "results/comparison/comparison.h"
-#include "search/listed.h"
 #include "tuning/searching.h"
 #include "tuning/stored_baseline.h"
 #include "tuning/workload.h"

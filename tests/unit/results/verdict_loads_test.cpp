@@ -12,7 +12,7 @@
 #include "model/values/random.h"
 #include "platform/process/process.h"
 #include "program/whole_command.h"
-#include "search/listed.h"
+#include "search/strategy.h"
 #include "tuning/contenders.h"
 #include "tuning/finals_stage.h"
 

@@ -8,7 +8,7 @@
 
 #include "exec/device/measure_device.h"
 #include "exec/process/runner.h"
-#include "search/listed.h"
+#include "search/strategy.h"
 #include "support/tuning_folder.h"
 #include "tuning/contenders.h"
 #include "tuning/grid.h"
