@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/constraints/contradiction.h"
 #include "model/constraints/spec_sample.h"
 #include "model/values/error.h"
 #include "report/failure_summary.h"
