@@ -1,5 +1,3 @@
-#include "config/reader/gemm_reader.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/reader/problem_reader.h"
 #include "config/yaml/fields.h"
 #include "model/routing.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/reader/gemm_reader.h"
 #include "config/yaml/fields.h"
 
 namespace tune::config {
