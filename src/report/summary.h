@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "model/grid_scan.h"
 #include "model/space.h"
 #include "model/statistics/ranking.h"
+#include "model/statistics/verdict.h"
 #include "model/trial.h"
 #include "report/failure_summary.h"
 
@@ -60,6 +62,7 @@ struct Look {
 /// All that is said at the end of a run. Everything in it is of this run's space: trials outside it stay out.
 struct Summary : Look {
   std::vector<std::string> verdict;  ///< lines that come first, the decision in the first of them
+  std::optional<Decision> decision;  ///< of the verdict, if there is one
   std::string name;                  ///< of the tuning file
   std::string file;                  ///< kernel or program, as written
   bool winner = true;                ///< false: all failed in the finals

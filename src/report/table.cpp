@@ -124,8 +124,11 @@ void add_best(TextPage& page, const Spec& best, const Summary& summary) {
   if (!summary.best_command.empty()) page.whole("command: " + line_with_escapes(summary.best_command));
 }
 
-/// Of the first line of a verdict, and of all that follow.
-bool is_sure(const std::string& line) { return !line.starts_with("UNDECIDED") && !line.starts_with("FAIL"); }
+void add_verdict(TextPage& page, const Summary& summary) {
+  const bool is_sure = summary.decision != Decision::undecided && summary.decision != Decision::fail;
+  for (const std::string& line : summary.verdict)
+    page.prose(line, 4, is_sure || &line != &summary.verdict.front() ? kPlainStyle : kWarningStyle);
+}
 
 void add_losses(TextPage& page, const Summary& summary) {
   const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
@@ -141,7 +144,7 @@ void add_losses(TextPage& page, const Summary& summary) {
 
 std::string result_text(const Summary& summary) {
   TextPage page(summary.width, summary.colors);
-  for (const std::string& line : summary.verdict) page.prose(line, 4, is_sure(line) ? kPlainStyle : kWarningStyle);
+  add_verdict(page, summary);
   page.rule();
   page.prose(fmt::format("Tuning [{}] from [{}]", line_with_escapes(summary.name), line_with_escapes(summary.file)));
   page.rule();

@@ -45,9 +45,11 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.elapsed_seconds = outcome.elapsed_seconds;
   summary_.winner = outcome.finals.has_winner();
   summary_.verdict = outcome.verdict;
+  summary_.decision = outcome.decision;
   if (!rules_.judged) return;
   verdict_ = verdict_of(summary_, outcome, rules_.demands);
   summary_.verdict = verdict_->lines;
+  summary_.decision = verdict_->decision;
 }
 
 ExitCode Results::code() const {

@@ -58,6 +58,9 @@ std::vector<wire::ResultsRecord::Tried> tried_of(const TuningOutcome& outcome, c
   return all;
 }
 
+/// The first line of a verdict begins with it.
+std::optional<Decision> decision_in(std::string_view line) { return decision_named(line.substr(0, line.find(':'))); }
+
 }  // namespace
 
 wire::ResultsRecord record_of(const Results& results, const config::Loaded& loaded, const Objective& objective,
@@ -127,6 +130,7 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
   outcome.logs = results.logs;
   outcome.notes.add(results.notes);
   outcome.verdict = results.verdict;
+  if (!results.verdict.empty()) outcome.decision = decision_in(results.verdict.front());
   outcome.elapsed_seconds = results.elapsed_seconds;
   return outcome;
 }

@@ -11,6 +11,7 @@
 #include "model/space.h"
 #include "model/statistics/comparison.h"
 #include "model/statistics/finals.h"
+#include "model/statistics/verdict.h"
 #include "model/trial.h"
 #include "report/failure_summary.h"
 #include "results/notices.h"
@@ -56,6 +57,7 @@ struct TuningOutcome {
   bool ended_early = false;                      ///< before all specs were tried
   std::optional<RunComparison> comparison;       ///< with the result that --baseline names
   std::vector<std::string> verdict;              ///< lines that a recorded run has printed
+  std::optional<Decision> decision;              ///< that of these
   std::vector<config::Filter> filters;           ///< what the user asked for alone
   std::vector<GridScan::Pruned> pruned;          ///< of the points that these keep
   std::map<std::int64_t, std::string> unranked;  ///< as Summary has it, of a recorded run; else Results finds out

@@ -16,4 +16,10 @@ std::string_view to_text(Decision decision) {
   return "FAIL";
 }
 
+std::optional<Decision> decision_named(std::string_view name) {
+  for (const Decision decision : {Decision::decided, Decision::pass, Decision::undecided, Decision::fail})
+    if (to_text(decision) == name) return decision;
+  return std::nullopt;
+}
+
 }  // namespace tune

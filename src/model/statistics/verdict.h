@@ -15,6 +15,8 @@ enum class Decision { decided, pass, undecided, fail };
 
 /// `DECIDED`, `PASS`, ...
 std::string_view to_text(Decision decision);
+/// The decision that is called so; nullopt: none is.
+std::optional<Decision> decision_named(std::string_view name);
 
 /// What is known of the winner of a run with --tune.
 struct Verdict {

@@ -378,6 +378,7 @@ TEST(Report, ShowsTheBestInBoldAndTiesAndFailuresInColors) {
   trials.push_back({Spec{40, {}}, Failure{Stage::build, Cause::reported, "no such tile\nin line 3", {}, {}}, 1});
   Summary summary = summary_of(trials);
   summary.verdict = {"UNDECIDED: nothing is known"};
+  summary.decision = Decision::undecided;
   summary.ranking.rows[0].finals_result = finals_result(1.0, 1, true);
   summary.ranking.rows[1].finals_result = finals_result(1.01, 1.01, true);
   const Failure failure;
