@@ -14,6 +14,8 @@
 namespace tune::report {
 namespace {
 
+using Kind = LossLine::Kind;
+
 constexpr std::size_t kDetailLines = 6;
 constexpr std::size_t kMostInCommon = 4;  // settings; more of them explain nothing
 
@@ -76,18 +78,20 @@ Groups pruned_in(std::span<const Trial> trials) {
   return pruned;
 }
 
-std::string count_line(std::int64_t count, std::string_view reason) {
-  return fmt::format("{:7}  {}\n", count, printable(reason));
+std::string count_text(std::int64_t count, std::string_view reason) {
+  return fmt::format("{:7}  {}", count, printable(reason));
 }
 
-std::string detail_lines(std::string_view detail) {
-  std::string text;
+/// What belongs to a reason stands below it.
+std::string below_reason(std::string_view text) { return fmt::format("{:9}{}", "", text); }
+
+void add_detail(std::string_view detail, LossLines& lines) {
   for (std::size_t i = 0; i < kDetailLines && !detail.empty(); ++i) {
     const std::size_t end = std::min(detail.find('\n'), detail.size());
-    text += fmt::format("         {}\n", printable(detail.substr(0, end)));
+    lines.push_back({Kind::detail, below_reason(printable(detail.substr(0, end)))});
     detail.remove_prefix(std::min(end + 1, detail.size()));
   }
-  return detail.empty() ? text : text + "         ...\n";
+  if (!detail.empty()) lines.push_back({Kind::detail, below_reason("...")});
 }
 
 /// A command that is tuned stands behind `--`, and options before it.
@@ -105,7 +109,7 @@ bool has(const Spec& spec, const Setting& setting) {
 }
 
 /// `all have VEC=16`: what the specs of a group have in common and not all that were tried; empty: nothing, or much.
-std::string common_line(const Group& group, std::span<const Trial> trials) {
+std::string common_text(const Group& group, std::span<const Trial> trials) {
   if (group.specs.empty()) return "";
   std::vector<std::string> common;
   for (const Setting& setting : group.specs.front()->params)
@@ -113,39 +117,57 @@ std::string common_line(const Group& group, std::span<const Trial> trials) {
         !std::ranges::all_of(trials, [&](const Trial& trial) { return has(trial.spec, setting); }))
       common.push_back(fmt::format("{}={}", setting.name, to_text(setting.value)));
   if (common.empty() || common.size() > kMostInCommon) return "";
-  const std::string text = fmt::format("{} {}", group.count == 1 ? "it has" : "all have", fmt::join(common, ", "));
-  return fmt::format("         {}\n", printable(text));
+  return printable(fmt::format("{} {}", group.count == 1 ? "it has" : "all have", fmt::join(common, ", ")));
 }
 
-std::string groups_text(std::string_view heading, const Groups& grouped, std::span<const std::string> command,
-                        std::span<const Trial> trials = {}, const Logs& logs = {}) {
-  std::string text;
+/// The heading says how many they are; there is none of nothing.
+LossLines with_heading(std::string_view heading, std::int64_t total, LossLines lines) {
+  if (total > 0) lines.insert(lines.begin(), {Kind::heading, fmt::format("{}: {}", heading, total)});
+  return lines;
+}
+
+LossLines group_lines(std::string_view heading, const Groups& grouped, std::span<const std::string> command,
+                      std::span<const Trial> trials = {}, const Logs& logs = {}) {
+  LossLines lines;
   std::int64_t total = 0;
   for (const Group& group : grouped.sorted()) {
     total += group.count;
-    text += count_line(group.count, group.reason) + detail_lines(group.detail) + common_line(group, trials);
+    lines.push_back({Kind::reason, count_text(group.count, group.reason)});
+    add_detail(group.detail, lines);
+    if (const std::string common = common_text(group, trials); !common.empty())
+      lines.push_back({Kind::detail, below_reason(common)});
     if (const auto log = logs.find(group.first_mesh_idx); log != logs.end())
-      text += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
-    text += fmt::format("         {}\n", line_with_spec(command, group.first_mesh_idx));
+      lines.push_back({Kind::copied, below_reason("log: " + printable(log->second, log->second.size()))});
+    lines.push_back({Kind::copied, below_reason(line_with_spec(command, group.first_mesh_idx))});
   }
-  return total == 0 ? "" : fmt::format("{}: {}\n{}", heading, total, text);
+  return with_heading(heading, total, std::move(lines));
 }
 
 }  // namespace
 
-std::string pruned_text(std::span<const GridScan::Pruned> pruned) {
+std::string text_of(const LossLines& lines) {
   std::string text;
+  for (const LossLine& line : lines) text += line.text + '\n';
+  return text;
+}
+
+LossLines pruned_lines(std::span<const GridScan::Pruned> pruned) {
+  LossLines lines;
   std::int64_t total = 0;
   for (const GridScan::Pruned& group : pruned) {
     total += group.count;
-    text += count_line(group.count, group.reason);
+    lines.push_back({Kind::reason, count_text(group.count, group.reason)});
   }
-  return total == 0 ? "" : fmt::format("pruned before the build: {}\n{}", total, text);
+  return with_heading("pruned before the build", total, std::move(lines));
 }
 
-std::string losses_text(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs) {
-  return groups_text("pruned after the build", pruned_in(trials), command, trials) +
-         groups_text("failed", failures_in(trials), command, trials, logs);
+LossLines loss_lines(std::span<const Trial> trials, std::span<const std::string> command, const Logs& logs) {
+  LossLines lines = group_lines("pruned after the build", pruned_in(trials), command, trials);
+  for (LossLine& line : group_lines("failed", failures_in(trials), command, trials, logs)) {
+    line.failed = true;
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 bool any_lost_alike(std::span<const Trial> trials) {
@@ -164,10 +186,10 @@ std::vector<const Trial*> first_failures(std::span<const Trial> trials) {
   return failed;
 }
 
-std::string unranked_text(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command) {
+LossLines unranked_lines(const std::map<std::int64_t, std::string>& unranked, std::span<const std::string> command) {
   Groups groups;
   for (const auto& [mesh_idx, reason] : unranked) groups.add(first_line(reason), first_line(reason), reason, mesh_idx);
-  return groups_text("timed, but not ranked", groups, command);
+  return group_lines("timed, but not ranked", groups, command);
 }
 
 }  // namespace tune::report

@@ -131,11 +131,12 @@ void add_verdict(TextPage& page, const Summary& summary) {
 }
 
 void add_losses(TextPage& page, const Summary& summary) {
-  const std::string losses = pruned_text(summary.pruned) + losses_text(summary.trials, summary.command, summary.logs) +
-                             unranked_text(summary.unranked, summary.command);
-  if (losses.empty()) return;
+  const LossLines pruned = pruned_lines(summary.pruned),
+                  lost = loss_lines(summary.trials, summary.command, summary.logs),
+                  unranked = unranked_lines(summary.unranked, summary.command);
+  if (pruned.empty() && lost.empty() && unranked.empty()) return;
   page.rule();
-  page.losses(losses);
+  for (const LossLines* lines : {&pruned, &lost, &unranked}) page.losses(*lines);
   if (!summary.run.empty() && any_lost_alike(summary.trials))
     page.command("each of them:", typed_line({"tune", "show", summary.run, "--failed"}));
 }

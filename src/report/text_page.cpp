@@ -1,7 +1,6 @@
 #include "report/text_page.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "model/values/escaped_text.h"
 #include "report/text.h"
@@ -39,18 +38,14 @@ void TextPage::command(const std::string& label, const std::string& words) {
 
 void TextPage::rule() { whole(std::string(width_ == 0 ? kRuleColumns : std::min(width_, kRuleColumns), '-')); }
 
-// Commands and logs stay in one piece, so that they can be copied.
-void TextPage::losses(const std::string& text) {
-  bool failed = false;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t indent = line.find_first_not_of(' ');
-    if (indent == 0) failed = line.starts_with("failed: ");
-    const bool is_copied = line.find(" --spec ") != std::string::npos || line.find(" log: ") != std::string::npos;
-    if (indent == kReasonIndent && is_copied)
-      whole(line);
+void TextPage::losses(const LossLines& lines) {
+  using Kind = LossLine::Kind;
+  for (const auto& [kind, text, failed] : lines) {
+    if (kind == Kind::copied)
+      whole(text);
     else
-      prose(line, indent == 0 ? 2 : kReasonIndent, failed && indent < kReasonIndent ? kFailedStyle : kPlainStyle);
+      prose(text, kind == Kind::heading ? 2 : kReasonIndent,
+            failed && kind != Kind::detail ? kFailedStyle : kPlainStyle);
   }
 }
 

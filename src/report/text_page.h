@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "report/failure_summary.h"
 #include "report/text.h"
 
 namespace tune::report {
@@ -23,8 +24,7 @@ class TextPage {
   /// A command behind its label, or where that is too wide on a line of its own.
   void command(const std::string& label, const std::string& words);
   void rule();
-  /// What `pruned_text`, `losses_text` and `unranked_text` say.
-  void losses(const std::string& text);
+  void losses(const LossLines& lines);
 
   const std::string& text() const { return text_; }
 

@@ -7,7 +7,6 @@
 
 #include "model/constraints/spec_sample.h"
 #include "model/values/error.h"
-#include "report/failure_summary.h"
 
 namespace tune::tuning {
 namespace {
@@ -168,23 +167,23 @@ void Grid::keep_part(std::int64_t part, std::int64_t parts) {
   if (default_spec && !specs.contains(specs.point(*default_spec))) default_spec.reset();
 }
 
-std::string Grid::why_empty() const {
-  std::string text = report::pruned_text(pruned);
+report::LossLines Grid::why_empty() const {
+  report::LossLines lines = report::pruned_lines(pruned);
   std::vector<std::string> said;
   for (const Contradiction& contradiction : contradictions(plan->space, wanted)) {
     if (contradiction.derived.empty() && contradiction.constraints.empty()) continue;
     std::string reason = text_of(contradiction);
     if (std::ranges::find(said, reason) != said.end()) continue;
-    text += reason + "\n";
+    lines.push_back({report::LossLine::Kind::heading, reason});
     said.push_back(std::move(reason));
   }
-  return text;
+  return lines;
 }
 
 void Grid::require_specs(const std::string& file) const {
   if (specs.size() > 0) return;
-  throw Error(ExitCode::none_valid,
-              fmt::format("{}: no spec is left of {} points\n{}", file, points_text(plan->space), why_empty()));
+  throw Error(ExitCode::none_valid, fmt::format("{}: no spec is left of {} points\n{}", file, points_text(plan->space),
+                                                text_of(why_empty())));
 }
 
 std::optional<std::string> default_fault(const Plan& plan) {

@@ -8,6 +8,7 @@
 #include "model/constraints/valid_specs.h"
 #include "model/grid_scan.h"
 #include "model/plan.h"
+#include "report/failure_summary.h"
 #include "results/notices.h"
 
 namespace tune::tuning {
@@ -34,7 +35,7 @@ struct Grid {
   /// Error(bad_input) if there are more parts than specs, or too many specs to be divided.
   void keep_part(std::int64_t part, std::int64_t parts);
   /// Why there is no spec, one problem per line: what pruned the points, and constraints that contradict each other.
-  std::string why_empty() const;
+  report::LossLines why_empty() const;
   /// Throws Error(none_valid) with these reasons if there is no spec. `file` is the tuning file.
   void require_specs(const std::string& file) const;
 

@@ -56,8 +56,8 @@ void print(const Target& target, const results::TuningOutcome& outcome, std::spa
     for (const std::string& line : report::grid_lines(columns)) page.row(line);
     page.prose(report::constants_text(rows.front().spec, look));
   }
-  if (!target.options.terminal.quiet) page.losses(report::pruned_text(outcome.pruned));
-  page.losses(report::losses_text(lost, reproducing_command(target.options, target.job), logs));
+  if (!target.options.terminal.quiet) page.losses(report::pruned_lines(outcome.pruned));
+  page.losses(report::loss_lines(lost, reproducing_command(target.options, target.job), logs));
   std::vector<std::int64_t> specs;
   for (const report::BuildRow& row : rows) specs.push_back(row.spec.mesh_idx);
   if (!target.options.measure.keep.empty()) page.prose(kept_text(target.options.measure.keep, specs));

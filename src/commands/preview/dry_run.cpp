@@ -230,8 +230,8 @@ ExitCode list(Target& target, bool& foreseen) {
   }
   report::TextPage page(look.width, look.colors);
   if (!target.options.terminal.quiet) page.prose(list.in_all());
-  if (!target.options.terminal.quiet) page.losses(count > 0 ? report::pruned_text(outcome.pruned) : grid->why_empty());
-  page.losses(report::losses_text(lost_in(lost), reproducing_command(target.options, target.job)));
+  if (!target.options.terminal.quiet) page.losses(count > 0 ? report::pruned_lines(outcome.pruned) : grid->why_empty());
+  page.losses(report::loss_lines(lost_in(lost), reproducing_command(target.options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
   if (!target.options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() &&

@@ -100,7 +100,7 @@ ValidSpecs wanted_specs(const TuneOptions& options, const Plan& plan, const reco
     tuning::Grid grid(plan, filters, false);
     outcome.pruned = grid.pruned;
     outcome.default_spec = grid.default_spec;
-    if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + grid.why_empty());
+    if (grid.specs.size() == 0) throw Error(ExitCode::none_valid, "no spec is left\n" + text_of(grid.why_empty()));
     return std::move(grid.specs);
   }
   std::vector<Space::Point> points = recording::points_of(recording, plan.space);

@@ -25,7 +25,7 @@ TEST(Losses, AreGroupedByReasonMostFrequentFirst) {
                                      failed(7, Stage::measure, Cause::timed_out, "no answer in 10 s"),
                                      failed(6, Stage::check, Cause::reported, "wrong result"),
                                      {Spec{5, {}}, Measurement{}}};
-  EXPECT_EQ(losses_text(trials, kCommand),
+  EXPECT_EQ(text_of(loss_lines(trials, kCommand)),
             R"(pruned after the build: 1
       1  spills == 0
          tune --yaml gemm.yaml --spec 8
@@ -41,7 +41,7 @@ TEST(Losses, TellCausesAndStagesOfTheSameMessageApart) {
   const std::vector<Trial> trials = {failed(0, Stage::check, Cause::crashed, "gone"),
                                      failed(1, Stage::measure, Cause::crashed, "gone"),
                                      failed(2, Stage::check, Cause::protocol, "gone")};
-  EXPECT_EQ(losses_text(trials, kCommand),
+  EXPECT_EQ(text_of(loss_lines(trials, kCommand)),
             R"(failed: 3
       1  check, crashed: gone
          tune --yaml gemm.yaml --spec 0
@@ -55,7 +55,7 @@ TEST(Losses, TellCausesAndStagesOfTheSameMessageApart) {
 TEST(Losses, ShowTheDetailOfTheFirstSpecOfAGroup) {
   const std::vector<Trial> trials = {failed(4, Stage::check, Cause::reported, "wrong result\n9 elements"),
                                      failed(3, Stage::check, Cause::reported, "wrong result\n3 elements\nat [0, 7]\n")};
-  EXPECT_EQ(losses_text(trials, kCommand),
+  EXPECT_EQ(text_of(loss_lines(trials, kCommand)),
             R"(failed: 2
       2  check, reported: wrong result
          3 elements
@@ -70,7 +70,7 @@ TEST(Losses, OfBuildsThatDifferInNumbersAloneAreOneGroup) {
       failed(1, Stage::build, Cause::reported, "a.cpp:7: error: size 64 of f<64> is above 0x20"),
       failed(0, Stage::build, Cause::reported, "a.cpp:9: error: size 64 of f<64> is above 0x20"),
       failed(3, Stage::build, Cause::reported, "a.cpp:7: error: size 64 of f1<64> is above 0x20")};
-  EXPECT_EQ(losses_text(trials, kCommand, {{1, "out.logs/1.txt"}, {2, "out.logs/2.txt"}}),
+  EXPECT_EQ(text_of(loss_lines(trials, kCommand, {{1, "out.logs/1.txt"}, {2, "out.logs/2.txt"}})),
             R"(failed: 4
       2  build, reported: a.cpp:7: error: size 64 of f<64> is above 0x20
          log: out.logs/1.txt
@@ -87,7 +87,7 @@ TEST(Losses, OfBuildsThatDifferInNumbersAloneAreOneGroup) {
 
 TEST(Losses, CutLongDetail) {
   const std::vector<Trial> trials = {failed(0, Stage::build, Cause::reported, "error\n1\n2\n3\n4\n5\n6\n7\n8")};
-  EXPECT_EQ(losses_text(trials, kCommand),
+  EXPECT_EQ(text_of(loss_lines(trials, kCommand)),
             R"(failed: 1
       1  build, reported: error
          1
@@ -104,23 +104,23 @@ TEST(Losses, CutLongDetail) {
 TEST(Losses, SayTheAdviceBehindAnErrorInFull) {
   const std::string error = std::string(150, 'e') + "; " + std::string(170, 'a');
   const std::vector<Trial> trials = {failed(0, Stage::build, Cause::reported, error)};
-  EXPECT_TRUE(losses_text(trials, kCommand).find(error + "\n") != std::string::npos);
+  EXPECT_TRUE(text_of(loss_lines(trials, kCommand)).find(error + "\n") != std::string::npos);
 }
 
 TEST(Losses, QuoteTheCommandForTheShell) {
   const std::vector<std::string> command = {"tune", "--yaml", "it's here.yaml"};
-  EXPECT_EQ(losses_text(std::vector<Trial>{pruned(0, "r")}, command),
+  EXPECT_EQ(text_of(loss_lines(std::vector<Trial>{pruned(0, "r")}, command)),
             "pruned after the build: 1\n      1  r\n         tune --yaml 'it'\\''s here.yaml' --spec 0\n");
 }
 
 TEST(Losses, AreNothingIfEverySpecMadeIt) {
-  EXPECT_EQ(losses_text(std::vector<Trial>{{Spec{}, Measurement{}}}, kCommand), "");
-  EXPECT_EQ(pruned_text({}), "");
+  EXPECT_EQ(text_of(loss_lines(std::vector<Trial>{{Spec{}, Measurement{}}}, kCommand)), "");
+  EXPECT_EQ(text_of(pruned_lines({})), "");
 }
 
 TEST(Losses, CountWhatWasPrunedBeforeTheBuild) {
   const std::vector<GridScan::Pruned> groups = {{"a block has at most 1024 threads", 1234567, 0}, {"BM > 64", 20, 7}};
-  EXPECT_EQ(pruned_text(groups),
+  EXPECT_EQ(text_of(pruned_lines(groups)),
             "pruned before the build: 1234587\n1234567  a block has at most 1024 threads\n     20  BM > 64\n");
 }
 
