@@ -15,6 +15,7 @@
 #include "model/statistics/ranking.h"
 #include "model/statistics/verdict.h"
 #include "model/trial.h"
+#include "model/values/natural.h"
 #include "report/failure_summary.h"
 
 namespace tune::report {
@@ -66,7 +67,7 @@ struct Summary : Look {
   std::string name;                  ///< of the tuning file
   std::string file;                  ///< kernel or program, as written
   bool winner = true;                ///< false: all failed in the finals
-  std::string specs;                 ///< how many specs could have been tried; empty: that is not known
+  std::optional<Natural> specs;      ///< how many specs could have been tried; unset: that is not known
   std::vector<std::string> varying;  ///< the parameters after whose values specs are called
   std::span<const Trial> trials;
   Ranking ranking;                                 ///< of `trials`
@@ -85,7 +86,7 @@ struct Summary : Look {
   double elapsed_seconds = 0;
 
   /// Whether no other spec could have been tried, as far as is known.
-  bool tried_all() const { return specs.empty() || specs == std::to_string(trials.size()); }
+  bool tried_all() const { return !specs || *specs == Natural(std::ssize(trials)); }
 };
 
 }  // namespace tune::report

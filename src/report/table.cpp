@@ -95,8 +95,9 @@ void add_counts(TextPage& page, const Summary& summary) {
   const auto tried = std::ssize(summary.trials);
   const auto measured =
       std::ranges::count_if(summary.trials, [](const Trial& trial) { return trial.measurement() != nullptr; });
-  page.prose("Number of valid specs: " + (summary.tried_all() ? std::to_string(tried) : summary.specs));
-  if (!summary.tried_all()) page.prose(fmt::format("{} of {} tried", tried, summary.specs));
+  page.prose(
+      fmt::format("Number of valid specs: {}", summary.tried_all() ? Natural(tried).text() : summary.specs->text()));
+  if (!summary.tried_all()) page.prose(fmt::format("{} of {} tried", tried, summary.specs->text()));
   if (measured != tried) page.prose(fmt::format("{} of {} measured", measured, tried));
 }
 

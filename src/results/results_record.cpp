@@ -83,7 +83,7 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.tuned = summary.tuned;
   record.part = part;
   record.command = summary.command;
-  record.specs = summary.specs;
+  if (summary.specs) record.specs = summary.specs->text();
   if (outcome.default_spec) record.default_idx = outcome.default_spec->mesh_idx;
   record.trials = tried_of(outcome, plan, objective, id_of);
   record.finals = outcome.finals.held;
@@ -121,7 +121,7 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
   outcome.trials = run.trials;
   for (Trial& trial : outcome.trials)
     if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
-  outcome.specs = results.specs;
+  outcome.specs = Natural::parse(results.specs);
   if (results.default_idx >= 0) outcome.default_spec = Spec{results.default_idx, {}};
   outcome.finals.held = results.finals;
   outcome.finals.interrupted = results.finals_interrupted;

@@ -13,6 +13,7 @@
 #include "model/statistics/finals.h"
 #include "model/statistics/verdict.h"
 #include "model/trial.h"
+#include "model/values/natural.h"
 #include "report/failure_summary.h"
 #include "results/notices.h"
 
@@ -51,7 +52,7 @@ struct FinalsOutcome {
 /// Everything a tuning run produced.
 struct TuningOutcome {
   std::vector<Trial> trials;
-  std::string specs;                 ///< how many there are, tried or not; empty: that is not known, or not of interest
+  std::optional<Natural> specs;      ///< how many there are, tried or not; unset: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
   FinalsOutcome finals;
   bool ended_early = false;                      ///< before all specs were tried

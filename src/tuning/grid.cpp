@@ -153,7 +153,7 @@ void Grid::keep_part(std::int64_t part, std::int64_t parts) {
     throw Error(ExitCode::bad_input,
                 fmt::format("--partition divides up to 10^6 valid specs, and there are {}; divide the values of a "
                             "parameter with --filter",
-                            specs.size_text()));
+                            specs.exact_size().text()));
   if (parts > size)
     throw Error(
         ExitCode::bad_input,
@@ -217,7 +217,7 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
     throw Error(ExitCode::bad_input,
                 fmt::format("{}: the space has {} valid specs, more than 10^6; narrow it with --param, or bound the "
                             "run with --max-evals N or --time-budget T",
-                            rules.file, grid->specs.size_text()));
+                            rules.file, grid->specs.exact_size().text()));
   note_default(rules, plan, *grid, notes);
   if (rules.parts > 1 && grid->specs.size() > 0) grid->keep_part(rules.part, rules.parts);
   return grid;

@@ -90,13 +90,13 @@ void build_one(const std::string& path, int samples) try {
   const double build = seconds_since(start);
   const auto sampling = Clock::now();
   tune::Random random(1);
-  bool right = !is_known(file) || specs.size_text() == file["valid"].dump();
+  bool right = !is_known(file) || specs.exact_size().text() == file["valid"].dump();
   for (int i = 0; i < samples && specs.size() > 0; ++i) {
     const std::int64_t index = specs.sample(random);
     right = specs.index_of(specs.at(index)) == index && right;
   }
   const double sample = samples > 0 ? seconds_since(sampling) / samples : 0;
-  print_one(specs.size_text(), build, sample, right);
+  print_one(specs.exact_size().text(), build, sample, right);
 } catch (const tune::TooEntangled&) {
   const Json file = read(path);
   const auto start = Clock::now();

@@ -92,7 +92,7 @@ ExitCode list_predicted_specs(Target& target, const tuning::Grid& grid) {
     const Spec spec = grid.specs.spec(ranked.index);
     table.add(spec, *model.predict(spec));
   }
-  table.end(fmt::format("{} of {} specs on {}, by {}", count, grid.specs.size_text(), model.device_name(),
+  table.end(fmt::format("{} of {} specs on {}, by {}", count, grid.specs.exact_size().text(), model.device_name(),
                         target.plan().cost_is_inferred ? "what the launches say" : "'model:'"));
   return ExitCode::ok;
 }
@@ -108,7 +108,7 @@ ExitCode count(const Target& target) {
   std::int64_t known = 0;  // so many at least
   try {
     const ValidSpecs specs(target.plan().space, wanted);
-    counted = specs.size_text();
+    counted = specs.exact_size().text();
     known = specs.size();
   } catch (const TooEntangled&) {
     const SpecSample sample = sample_specs(target.plan().space, wanted);

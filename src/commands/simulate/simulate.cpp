@@ -245,7 +245,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   const results::Outputs outputs = audit != nullptr ? without_journal({}) : outputs_of(options);
   if (audit == nullptr) print_warnings(loaded.warnings);
   tuning::Exporter exporter(outputs, plan, objective, recording.device, options.tuner.time);
-  if (!options.search.spec) outcome.specs = specs.size_text();
+  if (!options.search.spec) outcome.specs = specs.exact_size();
 
   // Try, and decide.
   const Trial* chosen = nullptr;  // the outcome takes the trials over as they are

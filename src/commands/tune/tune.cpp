@@ -93,7 +93,7 @@ std::optional<tuning::Grid> examined_grid(const Target& target, results::TuningO
   const Job& job = target.job;
   if (!job.silent) print_warnings(outcome.notes.warnings);
   if (!job.search.spec) grid->require_specs(name_of_input(target.options));
-  if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) outcome.specs = grid->specs.size_text();
+  if (grid && !grid->uncounted && !job.search.spec && job.only.empty()) outcome.specs = grid->specs.exact_size();
   return grid;
 }
 

@@ -267,7 +267,7 @@ class Tunings {
   std::string how_found(const Tuned& tuned) const {
     const results::TuningOutcome& outcome = tuned.outcome;
     std::string text = fmt::format("{} of {}", outcome.trials.size(),
-                                   outcome.specs.empty() ? std::to_string(outcome.trials.size()) : outcome.specs);
+                                   outcome.specs.value_or(Natural(std::ssize(outcome.trials))).text());
     text += outcome.finals.interrupted ? ", finals interrupted" : outcome.finals.held ? ", finals" : ", no finals";
     const auto same = [&](const tuning::TunedShape& shape) { return holds(tuned.best->winner, shape.winner.params); };
     if (const auto other = std::ranges::find_if(winners_, same); other != winners_.end()) text += ", as " + other->name;

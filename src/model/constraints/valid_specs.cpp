@@ -35,7 +35,7 @@ Left left_by(const Space& space, const Space::Mapping& mapping, const Domains& d
 struct ValidSpecs::Set {
   virtual ~Set() = default;
   virtual std::int64_t size() const = 0;
-  virtual std::string size_text() const { return std::to_string(size()); }
+  virtual Natural exact_size() const { return Natural(size()); }
   virtual Point at(std::int64_t index) const = 0;
   virtual std::optional<std::int64_t> index_of(const Point& point) const = 0;
 };
@@ -77,10 +77,10 @@ struct ValidSpecs::Union : Set {
     }
   }
   std::int64_t size() const override { return total; }
-  std::string size_text() const override {
+  Natural exact_size() const override {
     Natural size;
     for (const Part& part : parts) size += part.points.exact_size();
-    return size.text();
+    return size;
   }
   Point at(std::int64_t index) const override {
     const auto after = [](std::int64_t i, const Part& part) { return i < part.first; };
@@ -119,7 +119,7 @@ ValidSpecs::ValidSpecs(const Space& space, std::vector<Point> points)
     : space_(&space), set_(std::make_shared<Listed>(std::move(points))) {}
 
 std::int64_t ValidSpecs::size() const { return set_->size(); }
-std::string ValidSpecs::size_text() const { return set_->size_text(); }
+Natural ValidSpecs::exact_size() const { return set_->exact_size(); }
 
 ValidSpecs::Point ValidSpecs::at(std::int64_t index) const {
   assert(index >= 0 && index < size());

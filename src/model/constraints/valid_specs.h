@@ -7,6 +7,7 @@
 #include "model/restriction.h"
 #include "model/space.h"
 #include "model/values/error.h"
+#include "model/values/natural.h"
 #include "model/values/random.h"
 
 namespace tune {
@@ -30,8 +31,7 @@ class ValidSpecs {
   const Space& space() const { return *space_; }
   /// Saturates at 2^63 - 1.
   std::int64_t size() const;
-  /// In decimal digits, without a limit.
-  std::string size_text() const;
+  Natural exact_size() const;
 
   /// In a fixed order: that of the mesh for given points. Precondition: 0 <= index < size().
   Point at(std::int64_t index) const;

@@ -1,14 +1,24 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tune {
 
-/// A natural number of any size, for counts beyond 63 bits. It can be added to and multiplied.
+/// A natural number of any size, for counts beyond 63 bits. It can be added to, multiplied and compared.
 class Natural {
  public:
   explicit Natural(std::int64_t value = 0) : text_(std::to_string(value)) { std::reverse(text_.begin(), text_.end()); }
+
+  /// The number with these decimal digits; nullopt: they are none.
+  static std::optional<Natural> parse(const std::string& digits) {
+    if (digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    Natural number;
+    number.text_.assign(digits.rbegin(), digits.rend());
+    number.trim();
+    return number;
+  }
 
   Natural& operator+=(const Natural& other) {
     text_.resize(std::max(text_.size(), other.text_.size()) + 1, '0');
@@ -33,6 +43,7 @@ class Natural {
     return *this = sum;
   }
 
+  bool operator==(const Natural&) const = default;
   std::string text() const { return {text_.rbegin(), text_.rend()}; }
 
  private:

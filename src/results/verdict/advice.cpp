@@ -90,7 +90,7 @@ std::string longer_finals(const Standing& standing) {
   const double room = finals && finals->room ? *finals->room : 0;
   if (!limits.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
   // A longer run tries more specs, too, and leaves the finals no more than their share.
-  const bool tried_all = !standing.summary->specs.empty() && standing.summary->tried_all();
+  const bool tried_all = standing.summary->specs && standing.summary->tried_all();
   const double with_sweep = *limits.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
   const bool needs_budget = limits.budget ? seconds > *limits.budget : !tried_all && seconds > kFirstRoundsSeconds;

@@ -85,7 +85,7 @@ std::string Standing::why_open() const {
                : "of several objectives none decides; the specs marked pareto are the choice";
   if (has_tried_one_in_time())
     return fmt::format("--time-budget {:.4g}s was too short for another of {} specs",
-                       *outcome->finals.limits.time_budget, summary->specs);
+                       *outcome->finals.limits.time_budget, summary->specs->text());
   if (!has_rivals(*summary, *outcome)) return "";
   if (outcome->finals.interrupted) return "the finals were interrupted";
   if (!outcome->finals.held)

@@ -29,10 +29,11 @@ std::string head_of(const Verdict& verdict, const report::Summary& summary) {
                      summary.label.empty() ? "" : line_with_escapes(summary.label) + ": ");
 }
 
-/// `3 specs`, or `the 3 of 1,152 specs that were tried`
+/// `3 specs`, or `the 3 of 1152 specs that were tried`
 std::string tried(const report::Summary& summary) {
-  return summary.tried_all() ? plural(summary.trials.size(), "spec")
-                             : fmt::format("the {} of {} specs that were tried", summary.trials.size(), summary.specs);
+  return summary.tried_all()
+             ? plural(summary.trials.size(), "spec")
+             : fmt::format("the {} of {} specs that were tried", summary.trials.size(), summary.specs->text());
 }
 
 /// The lines of a verdict on a winner.

@@ -356,9 +356,9 @@ TEST(Report, SaysHowManyOfTheSpecsWereTried) {
   const std::vector<Trial> trials = three_trials();
   Summary summary = summary_of(trials);
   EXPECT_EQ(result_text(summary).find("tried"), std::string::npos);
-  summary.specs = "3";
+  summary.specs = Natural(3);
   EXPECT_EQ(result_text(summary).find("tried"), std::string::npos);
-  summary.specs = "476";
+  summary.specs = Natural(476);
   EXPECT_NE(result_text(summary).find("\nNumber of valid specs: 476\n3 of 476 tried\n mesh_idx"), std::string::npos);
 }
 

@@ -65,8 +65,8 @@ TEST_F(VerdictTest, NamesTheWinnerAndWhatItMayLose) {
   EXPECT_FALSE(verdict().asked);
   set_loss(1, 0);
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
-  summary_.specs = "1,152";
-  EXPECT_TRUE(cli::has(line(0), "the fastest of the 3 of 1,152 specs that were tried"));
+  summary_.specs = Natural(1152);
+  EXPECT_TRUE(cli::has(line(0), "the fastest of the 3 of 1152 specs that were tried"));
   summary_.label = "M64-N64";
   EXPECT_TRUE(line(0).starts_with("DECIDED: M64-N64: BM=64"));
 }
@@ -161,14 +161,14 @@ TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   summary_.trials = std::span(trials_).first(1);
   summary_.ranking.rows.resize(1);
   outcome_.finals.held.reset();
-  summary_.specs = "30";
+  summary_.specs = Natural(30);
   EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
   outcome_.finals.limits = {{}, 10, 0};
   EXPECT_EQ(verdict().decision, Decision::undecided);
   EXPECT_EQ(verdict().why, "--time-budget 10s was too short for another of 30 specs");
   EXPECT_EQ(verdict().lines.back(),
             "  next: the same command with a longer --time-budget tries others; this spec took 0 s");
-  summary_.specs = "1";
+  summary_.specs = Natural(1);
   EXPECT_EQ(verdict().decision, Decision::decided) << "there are no others";
 }
 
@@ -194,7 +194,7 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   outcome_.finals.held->seconds = 14;
   outcome_.finals.held->room = 14.5;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
-  summary_.specs = "3";
+  summary_.specs = Natural(3);
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s holds")) << "nothing else is left to try";
   outcome_.finals.limits.budget = 10;
   summary_.ranking.loss = 0.015;
