@@ -41,7 +41,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   summary_.best_command = best_command();
   summary_.logs = outcome.logs;
   summary_.columns = columns();
-  summary_.notes = outcome.notes.texts;
+  summary_.notes = outcome.notes.texts();
   summary_.elapsed_seconds = outcome.elapsed_seconds;
   summary_.winner = outcome.finals.has_winner();
   summary_.verdict = outcome.verdict;

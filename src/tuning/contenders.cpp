@@ -125,10 +125,6 @@ std::vector<wire::Contender> choose_specs(std::span<const Trial> trials, const P
   return contenders;
 }
 
-std::string name_of_baseline(const std::string& label) {
-  return label.starts_with("baseline") ? label : "baseline " + label;
-}
-
 std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<wire::Contender> stored,
                                            results::Notices& notes) {
   std::vector<wire::Contender> baselines = std::move(stored);
@@ -143,16 +139,16 @@ std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
     if (std::ranges::any_of(baselines, is_it)) continue;
     const auto point = plan.space.at(std::span(baseline.settings));
     if (const auto* rejection = std::get_if<Rejection>(&point)) {
-      notes.add(name_of_baseline(baseline.label) + " is pruned: " + rejection->reason);
+      notes.add(results::name_of_baseline(baseline.label) + " is pruned: " + rejection->reason);
       continue;
     }
     const Trial trial = tuner.try_one(std::get<Spec>(point));
     if (trial.measurement())
       baselines.push_back({{trial.spec, Entrant::Kind::baseline, baseline.label}});
     else if (const Failure* failure = trial.failure())
-      notes.add(name_of_baseline(baseline.label) + " failed: " + failure->message);
+      notes.add(results::name_of_baseline(baseline.label) + " failed: " + failure->message);
     else if (const auto* pruned = std::get_if<PrunedAfterBuild>(&trial.outcome))
-      notes.add(name_of_baseline(baseline.label) + " is pruned: " + pruned->reason);
+      notes.add(results::name_of_baseline(baseline.label) + " is pruned: " + pruned->reason);
   }
   return baselines;
 }

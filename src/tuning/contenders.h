@@ -43,8 +43,6 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
 /// The best specs of the sweep, `finalists` at least, today's configuration, and the disturbed ones.
 std::vector<wire::Contender> choose_specs(std::span<const Trial> trials, const Plan& plan, const Objective& objective,
                                           const std::optional<Spec>& today, int finalists);
-/// `baseline vendor`, `baseline 2`: how notes call the one of this label.
-std::string name_of_baseline(const std::string& label);
 /// The plan's baselines, which are tried as specs are, but for those that are among the `stored` ones; and these.
 /// Throws as Tuner::try_one.
 std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::vector<wire::Contender> stored,

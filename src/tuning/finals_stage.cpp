@@ -312,7 +312,7 @@ class FinalsStage {
       const bool is_spec = finalist.entrant.is_spec();
       for (const std::string& remark : finalist.remarks) {
         if (!said.insert(remark).second) continue;
-        notes.add(is_spec ? remark : name_of_baseline(finalist.entrant.name) + ": " + remark);
+        is_spec ? notes.add(remark) : notes.add_of_baseline(finalist.entrant.name, remark);
       }
       if (!finalist.failure) continue;
       if (is_spec)
@@ -320,7 +320,7 @@ class FinalsStage {
                               finalist.entrant.spec.mesh_idx, finalist.failure->headline()));
       else if (const std::string& why = finalist.failure->message;
                !finalist.entrant.is_vendor() || said.insert(why).second)
-        notes.add(name_of_baseline(finalist.entrant.name) + ": " + why);
+        notes.add_of_baseline(finalist.entrant.name, why);
     }
   }
 

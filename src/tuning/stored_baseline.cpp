@@ -134,7 +134,7 @@ std::vector<wire::Contender> stored_baselines(const exec::RequestFactory& reques
     try {
       contenders.push_back(stored_contender(best, file, label, requests, store));
     } catch (const NotStored& why) {
-      notes.add(name_of_baseline(label) + ": " + otherwise + why.what());
+      notes.add_of_baseline(label, otherwise + why.what());
     }
   };
   for (const Baseline& baseline : requests.plan().baselines)

@@ -215,12 +215,11 @@ class Retiming {
   }
 
   /// Notes speak of the file that write_then wrote, which is of no interest.
-  void print_note(const std::string& note, const fs::path& then, const std::string& sizes, bool other_launch) {
-    const std::string of_then = fmt::format("baseline {}: ", then.filename().string());
-    if (!note.starts_with(of_then))
-      print_wrapped("note: " + note);
+  void print_note(const results::Note& note, const fs::path& then, const std::string& sizes, bool other_launch) {
+    if (note.baseline != then.filename().string())
+      print_wrapped("note: " + note.whole());
     else if (!other_launch)
-      print_wrapped(fmt::format("note: {}: {}", sizes, note.substr(of_then.size())));
+      print_wrapped(fmt::format("note: {}: {}", sizes, note.text));
     else if (!std::exchange(told_of_launch_, true))
       print_wrapped(fmt::format(
           "note: the tuning file gives another grid, block, cluster, shared memory, workspace or other arguments than "
@@ -294,7 +293,7 @@ class Retiming {
     const Tuned tuned = tune_one_of_several(target);
     const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
     const bool other_launch = launches_otherwise(*found.result, requests, spec);
-    for (const std::string& note : tuned.outcome.notes.texts)
+    for (const results::Note& note : tuned.outcome.notes.notes)
       print_note(note, *target.job.baseline, row.sizes, other_launch);
     const ExitCode code = judge(tuned, spec, other_launch ? "" : found.result->artifact_hash, row);
     if (tuned.best && options_->output && code != ExitCode::check_failed) keep(target, tuned.date);
