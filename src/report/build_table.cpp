@@ -154,7 +154,7 @@ std::vector<GridColumn> build_columns(std::span<const BuildRow> rows, const List
   const auto room = static_cast<std::size_t>(look.width);
   std::vector<FittedColumn> columns = all_columns(valid, look, false);
   if (room > 0 && width_of_table(columns) > room && !look.varying.empty()) columns = all_columns(valid, look, true);
-  return fitted(std::move(columns), room);
+  return fitted(std::move(columns), room).columns;
 }
 
 std::string build_csv(const std::string& name, std::span<const std::string> params, std::span<const BuildRow> rows,

@@ -151,23 +151,6 @@ std::vector<Setting> shared_settings(const Summary& summary, const std::vector<R
   return shared;
 }
 
-SpecTable fitted_table(const std::vector<FittedColumn>& columns, std::size_t room, std::vector<Setting> shared) {
-  SpecTable table{fitted(columns, room), std::move(shared)};
-  std::size_t next = 0;
-  for (const FittedColumn& column : columns) {
-    const std::string& title = column.grid.title;
-    const std::string shown = next < table.columns.size() ? table.columns[next].title : "";
-    const std::string begin = shown.substr(0, shown.find("..."));
-    const bool is_cut = column.names && shown != title && !begin.empty() && title.starts_with(begin);
-    if (is_cut) table.full_title = title;
-    if (is_cut || shown == title)
-      ++next;
-    else
-      table.left_out.push_back(title);
-  }
-  return table;
-}
-
 }  // namespace
 
 std::vector<Row> rows_of_specs(const Summary& summary) {
@@ -266,13 +249,13 @@ SpecTable spec_table(const Summary& summary, const std::vector<Row>& rows, Optio
     columns = Columns(summary, rows, optional, form, summary.varying).make();
     if (room == 0 || width_of_table(columns) <= room) break;
   }
-  if (room == 0 || fits_with_cut_title(columns, room)) return fitted_table(std::move(columns), room, {});
+  if (room == 0 || fits_with_cut_title(columns, room)) return {fitted(std::move(columns), room)};
   std::vector<Setting> shared = shared_settings(summary, rows);
   std::vector<std::string> others = summary.varying;
   std::erase_if(
       others, [&](const std::string& name) { return std::ranges::find(shared, name, &Setting::name) != shared.end(); });
   if (!shared.empty()) columns = Columns(summary, rows, optional, std::end(kForms)[-1], others).make();
-  return fitted_table(std::move(columns), room, std::move(shared));
+  return {fitted(std::move(columns), room), std::move(shared)};
 }
 
 }  // namespace tune::report

@@ -43,11 +43,8 @@ struct OptionalColumns {
 OptionalColumns needed_columns(const std::vector<Row>& rows);
 
 /// A table, and what it lacks to fit the terminal.
-struct SpecTable {
-  std::vector<GridColumn> columns;
-  std::vector<Setting> shared = {};        ///< all specs have it, and their names leave it out
-  std::string full_title = {};             ///< `BM/BN/BK`, where the title above the names is cut
-  std::vector<std::string> left_out = {};  ///< the titles of the columns that do not fit
+struct SpecTable : FittedTable {
+  std::vector<Setting> shared = {};  ///< all specs have it, and their names leave it out
 };
 
 /// A line for each of these: `all specs shown have BK=64 $GROUP=8`, `names: BM/BN/BK`, `no room for +- %, note; ...`.

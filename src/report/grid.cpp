@@ -27,7 +27,8 @@ constexpr std::size_t kShortestName = 4, kLongestWord = 12;
 
 std::vector<GridColumn> grid_of(const std::vector<FittedColumn>& columns) {
   std::vector<GridColumn> grid;
-  for (const FittedColumn& column : columns) grid.push_back(column.grid);
+  for (const FittedColumn& column : columns)
+    if (!column.left) grid.push_back(column.grid);
   return grid;
 }
 
@@ -35,9 +36,10 @@ auto names_column(std::vector<FittedColumn>& columns) { return std::ranges::find
 
 /// Removes the last column that leaves at this step; returns false if there is none.
 bool drop_last(std::vector<FittedColumn>& columns, int step) {
-  const auto last = std::find_if(columns.rbegin(), columns.rend(), [step](const auto& c) { return c.leaves == step; });
+  const auto last =
+      std::find_if(columns.rbegin(), columns.rend(), [step](const auto& c) { return c.leaves == step && !c.left; });
   if (last == columns.rend()) return false;
-  columns.erase(std::next(last).base());
+  last->left = true;
   return true;
 }
 
@@ -61,7 +63,7 @@ void cut_names(std::vector<FittedColumn>& columns, std::size_t room) {
   GridColumn& names = names_column(columns)->grid;
   const std::size_t own = grid_width(std::vector{names}) - names.gap, excess = width_of_table(columns) - room;
   if (own < excess + kShortestName) {
-    columns.erase(names_column(columns));
+    names_column(columns)->left = true;
     return;
   }
   names.title = cut_to(names.title, own - excess);
@@ -107,8 +109,8 @@ bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room) {
   return width_of_table(columns) <= room;
 }
 
-std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room) {
-  if (room == 0 || width_of_table(columns) <= room) return grid_of(columns);
+FittedTable fitted(std::vector<FittedColumn> columns, std::size_t room) {
+  if (room == 0 || width_of_table(columns) <= room) return {grid_of(columns)};
   const std::string title = names_column(columns)->grid.title;
   fit_title(columns, title, room);
   std::set<int> steps;
@@ -120,7 +122,12 @@ std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t ro
     cut_names(columns, room);
   else
     fit_title(columns, title, room);
-  return grid_of(columns);
+  FittedTable table{grid_of(columns)};
+  for (const FittedColumn& column : columns) {
+    if (column.left) table.left_out.push_back(column.names ? title : column.grid.title);
+    if (column.names && !column.left && column.grid.title != title) table.full_title = title;
+  }
+  return table;
 }
 
 }  // namespace tune::report

@@ -25,13 +25,21 @@ struct FittedColumn {
   int leaves = 0;  ///< when it leaves a table that is too wide: those with the lowest number first; 0: never
   bool names = false;
   GridColumn grid;
+  bool left = false;  ///< the table, which was too wide
 };
 
 std::size_t width_of_table(const std::vector<FittedColumn>& columns);
 /// Whether the table fits if only the title above the names is cut.
 bool fits_with_cut_title(std::vector<FittedColumn> columns, std::size_t room);
+/// A table that fits, and what it lacks for that.
+struct FittedTable {
+  std::vector<GridColumn> columns;
+  std::string full_title = {};             ///< `BM/BN/BK`, where the title above the names is cut
+  std::vector<std::string> left_out = {};  ///< the titles of the columns that do not fit
+};
+
 /// The table without what makes it wider than `room` columns (0: whatever it takes): first the title above the names is
 /// cut, then columns leave, the last first of those that leave together, and at last the names are cut.
-std::vector<GridColumn> fitted(std::vector<FittedColumn> columns, std::size_t room);
+FittedTable fitted(std::vector<FittedColumn> columns, std::size_t room);
 
 }  // namespace tune::report

@@ -48,7 +48,7 @@ class DatabaseTable {
     std::string text;
     for (const std::string& line : common_)
       for (const std::string& part : report::wrapped(line, static_cast<std::size_t>(width_), 2)) text += part + "\n";
-    return text + report::grid_text(report::fitted(columns_, static_cast<std::size_t>(width_)));
+    return text + report::grid_text(report::fitted(columns_, static_cast<std::size_t>(width_)).columns);
   }
 
  private:

@@ -178,8 +178,8 @@ std::string listing_text(const Summary& summary, const ListingRules& rules) {
   const std::size_t hidden = hide_rows(rows, summary);
   for (Row& baseline : rows_of_baselines(summary)) rows.push_back(std::move(baseline));
   if (rows.empty()) return "no spec has a result\n";
-  const SpecTable table =
-      rules.columns.empty() ? spec_table(summary, rows, optional) : SpecTable{chosen_columns(all, rules.columns, rows)};
+  const SpecTable table = rules.columns.empty() ? spec_table(summary, rows, optional)
+                                                : SpecTable{{chosen_columns(all, rules.columns, rows)}};
   TextPage page(summary.width, false);
   page.prose(lacks_text(table));
   if (hidden > 0) page.prose(fmt::format("({} more: the same command with --top all)", hidden));
