@@ -129,8 +129,8 @@ std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   rules.devices = Job(options).devices;
   rules.per_model = options.per_device_model;
   rules.step_seconds = options.measure.deadlines.build.count();
-  rules.say = [quiet = options.terminal.quiet](const std::string& text) {
-    if (!quiet || text.starts_with("warning")) platform::print_to_stderr(text);
+  rules.say = [quiet = options.terminal.quiet](const std::string& text, bool is_warning) {
+    if (!quiet || is_warning) platform::print_to_stderr(text);
   };
   return std::make_unique<exec::Cluster>(std::move(rules));
 }

@@ -243,8 +243,8 @@ void AgentPool::lose(Number agent, const std::string& why) {
       again.push_back(ticket);
   }
   const bool to_others = !again.empty() && cluster_->devices() > 0;
-  cluster_->say(fmt::format("warning: lost agent {}: {}{}", cluster_->agents()[agent].name, why,
-                            to_others ? fmt::format("; {} of its specs go to others", again.size()) : ""));
+  cluster_->warn(fmt::format("lost agent {}: {}{}", cluster_->agents()[agent].name, why,
+                             to_others ? fmt::format("; {} of its specs go to others", again.size()) : ""));
   first_agent();  // throws if it was the last
   for (const Ticket ticket : again) {
     tasks_.at(ticket).agent.reset();

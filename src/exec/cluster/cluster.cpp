@@ -56,7 +56,11 @@ Cluster::~Cluster() {
 }
 
 void Cluster::say(const std::string& text) const {
-  if (rules_.say) rules_.say(text);
+  if (rules_.say) rules_.say(text, false);
+}
+
+void Cluster::warn(const std::string& text) const {
+  if (rules_.say) rules_.say("warning: " + text, true);
 }
 
 void Cluster::start() {
@@ -149,7 +153,7 @@ std::map<Cluster::Number, wire::Probed> Cluster::ask_all(const wire::ProbeOrder&
     if (!event) continue;
     if (const auto* lost = std::get_if<Lost>(&*event)) {
       answers.erase(lost->agent);
-      say(fmt::format("warning: lost agent {}: {}", agents_[lost->agent].name, lost->why));
+      warn(fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
       continue;
     }
     const auto& [agent, report] = std::get<Report>(*event);
@@ -215,7 +219,7 @@ void Cluster::prepare(const AgentPlan& plan) {
     if (!event) continue;
     if (const auto* lost = std::get_if<Lost>(&*event)) {
       waiting.erase(lost->agent);
-      say(fmt::format("warning: lost agent {}: {}", agents_[lost->agent].name, lost->why));
+      warn(fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
     } else if (take_readiness(std::get<Report>(*event), plan)) {
       waiting.erase(std::get<Report>(*event).agent);
     }
@@ -376,7 +380,7 @@ void Cluster::admit(platform::FrameHub::Id link, const std::string& text) {
 void Cluster::refuse(const std::string& text) {
   if (refused_.size() > kMostRefused) return;
   refused_.push_back(refused_.size() < kMostRefused ? text : "refused more, which are not listed");
-  say("warning: " + refused_.back());
+  warn(refused_.back());
 }
 
 std::optional<Cluster::Event> Cluster::drop(platform::FrameHub::Id link, const std::string& why) {

@@ -23,12 +23,13 @@ struct ClusterRules {
   LauncherRules launcher;
   std::string host;  ///< where agents connect to; empty: an address of this machine
   std::uint16_t port = 0;
-  std::optional<std::string> devices;           ///< --devices, of every machine
-  bool per_model = false;                       ///< several models are tuned for, one after the other
-  double start_seconds = 60;                    ///< in which all agents must connect
-  double silence_seconds = 10;                  ///< after which an agent is lost
-  double step_seconds = 120;                    ///< the longest that an agent is busy with one thing: a build
-  std::function<void(const std::string&)> say;  ///< tells a person, at once
+  std::optional<std::string> devices;  ///< --devices, of every machine
+  bool per_model = false;              ///< several models are tuned for, one after the other
+  double start_seconds = 60;           ///< in which all agents must connect
+  double silence_seconds = 10;         ///< after which an agent is lost
+  double step_seconds = 120;           ///< the longest that an agent is busy with one thing: a build
+  /// Tells a person, at once.
+  std::function<void(const std::string& text, bool is_warning)> say;
 };
 
 /// A tuning file and all it needs, as agents get them.
@@ -44,7 +45,7 @@ struct AgentPlan {
 class Cluster : public OtherMachines {
  public:
   using Clock = std::chrono::steady_clock;
-  using Say = std::function<void(const std::string&)>;
+  using Say = std::function<void(const std::string& text, bool is_warning)>;
   /// Its place among the agents, which it keeps when others are lost.
   using Number = std::size_t;
 
@@ -108,6 +109,7 @@ class Cluster : public OtherMachines {
   /// The next event; nullopt when `until` has passed first. Throws Interrupted.
   std::optional<Event> wait(Clock::time_point until);
   void say(const std::string& text) const;
+  void warn(const std::string& text) const;
   /// With what the starters of the agents said. Throws Error(environment).
   [[noreturn]] void throw_missing(std::string text) const;
   /// Whom to tell from now on; returns who was told until now.

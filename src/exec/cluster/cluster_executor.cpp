@@ -165,7 +165,7 @@ class ClusterExecutor : public Executor {
    public:
     Told(Cluster& cluster, RunObserver& observer)
         : cluster_(&cluster),
-          earlier_(cluster.set_say([&observer](const std::string& text) { observer.news(text); })) {}
+          earlier_(cluster.set_say([&observer](const std::string& text, bool) { observer.news(text); })) {}
     ~Told() { cluster_->set_say(std::move(earlier_)); }
     Told(const Told&) = delete;
     Told& operator=(const Told&) = delete;
