@@ -80,25 +80,30 @@ void bind(cli::Command& command, RetimeOptions& options) {
 class Retiming {
  public:
   Retiming(const RetimeOptions& options, const database::Database& database)
-      : options_(&options), database_(&database), workers_(find_workers(options.tuning.measure.deadlines)) {
-    const auto groups = database::select_groups(database, selection_of(options.selection));
+      : options_(&options), database_(&database), workers_(find_workers(options.tuning.measure.deadlines)) {}
+
+  /// Asks a worker what the device is here, and finds its results. Throws Error.
+  void find_results() {
+    const auto groups = database::select_groups(*database_, selection_of(options_->selection));
     backend_ = backend_of(*groups.front());
     if (is_program(backend_))
       throw Error(ExitCode::bad_input,
                   fmt::format("{}: results of kernels are timed again, and these are of the backend '{}'; tune the "
                               "program again with --baseline",
-                              options.database.string(), groups.front()->backend));
+                              options_->database.string(), groups.front()->backend));
     hello_ = &workers_.probe_compiler(backend_);
     if (!hello_->no_device.empty())
       throw Error(ExitCode::environment,
                   hello_->no_device + "; only a device can time results again, or tell what has changed there");
     results_ = newest_results(groups);
     if (results_.empty())
-      throw Error(ExitCode::bad_input, fmt::format("{}: there is no result of this machine's {}, but of {}",
-                                                   options.database.string(), hello_->device.name, devices_of(groups)));
-    if (!options.stale) prefix_ = prefix_in_state_folder(options.tuning, "retime");
+      throw Error(ExitCode::bad_input,
+                  fmt::format("{}: there is no result of this machine's {}, but of {}", options_->database.string(),
+                              hello_->device.name, devices_of(groups)));
+    if (!options_->stale) prefix_ = prefix_in_state_folder(options_->tuning, "retime");
   }
 
+  /// Times them again, and prints what became of them. Precondition: find_results().
   ExitCode run() try {
     if (!options_->stale && !options_->keep_journals) forget_earlier_run();
     for (const database::Found& found : results_) {
@@ -331,7 +336,9 @@ class Retiming {
 
 ExitCode retime(const RetimeOptions& options) {
   const database::Database database = database::read_database(options.database);
-  return Retiming(options, database).run();
+  Retiming retiming(options, database);
+  retiming.find_results();
+  return retiming.run();
 }
 
 }  // namespace
