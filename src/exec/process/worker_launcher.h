@@ -17,7 +17,7 @@ class WorkerLauncher {
 
   /// Throws Error(environment).
   WorkerProcess start(const wire::Request& request, Environment environment = {}) const {
-    return {*host_, worker_, request, deadlines_, scratch_, std::move(environment)};
+    return WorkerProcess::start(*host_, worker_, request, deadlines_, scratch_, std::move(environment));
   }
   /// A process that opens the device and does nothing, until it is killed. Throws Error(environment).
   platform::ProcessHost::Id start_holder(const Environment& environment) const {

@@ -49,25 +49,31 @@ std::filesystem::path make_folder(const std::filesystem::path& parent) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const std::filesystem::path& worker,
-                             const wire::Request& request, const Deadlines& deadlines,
-                             const std::filesystem::path& scratch, Environment environment)
+WorkerProcess::WorkerProcess(platform::ProcessHost& processes, const wire::Request& request, const Deadlines& deadlines)
     : processes_(&processes),
-      temporary_(make_folder(scratch)),
       deadlines_(deadlines),
       phase_(std::holds_alternative<wire::MeasureRequest>(request) ? Phase::starting : Phase::working),
       stage_(phase_ == Phase::starting ? Stage::start : Stage::build),
       asked_(processes.now()) {
   if (const auto* build = std::get_if<wire::BuildRequest>(&request)) output_ = build->output;
   if (const auto* measure = std::get_if<wire::MeasureRequest>(&request)) runs_program_ = measure->program() != nullptr;
+}
+
+WorkerProcess WorkerProcess::start(platform::ProcessHost& processes, const std::filesystem::path& worker,
+                                   const wire::Request& request, const Deadlines& deadlines,
+                                   const std::filesystem::path& scratch, Environment environment) {
+  WorkerProcess process(processes, request, deadlines);
+  process.temporary_ = make_folder(scratch);
   platform::Command command;
   command.argv = {worker.string(), mode_of(request)};
   command.environment = std::move(environment);
-  command.environment["TMPDIR"] = temporary_.string();
-  id_ = processes.start(command);
-  platform::log(fmt::format("worker {} {}: started", id_, mode_of(request)));
-  processes.send(id_, encode(request));
-  processes.set_deadline(id_, platform::ticks((phase_ == Phase::starting ? deadlines.run : deadlines.build).count()));
+  command.environment["TMPDIR"] = process.temporary_.string();
+  process.id_ = processes.start(command);
+  platform::log(fmt::format("worker {} {}: started", process.id_, mode_of(request)));
+  processes.send(process.id_, encode(request));
+  const auto deadline = process.phase_ == Phase::starting ? deadlines.run : deadlines.build;
+  processes.set_deadline(process.id_, platform::ticks(deadline.count()));
+  return process;
 }
 
 void WorkerProcess::send(wire::Command command) {

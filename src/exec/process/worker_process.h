@@ -24,8 +24,9 @@ class WorkerProcess {
   /// Starts the process with a request, and with `environment` added to ours. Its TMPDIR is a folder of its own in
   /// `scratch`, which is deleted when the process ends, because compilers and programs that are killed leave temporary
   /// files. Throws Error(environment) if the process cannot be started.
-  WorkerProcess(platform::ProcessHost& processes, const std::filesystem::path& worker, const wire::Request& request,
-                const Deadlines& deadlines, const std::filesystem::path& scratch, Environment environment = {});
+  static WorkerProcess start(platform::ProcessHost& processes, const std::filesystem::path& worker,
+                             const wire::Request& request, const Deadlines& deadlines,
+                             const std::filesystem::path& scratch, Environment environment = {});
 
   platform::ProcessHost::Id id() const { return id_; }
   /// Sends a command (load, go, next or done) that the protocol has in this phase; the worker must answer within the
@@ -58,6 +59,7 @@ class WorkerProcess {
   StageTimes take_stage_times() { return std::exchange(stage_times_, {}); }
 
  private:
+  WorkerProcess(platform::ProcessHost& processes, const wire::Request& request, const Deadlines& deadlines);
   void accept(const wire::Hello& hello);
   void accept(const wire::Loaded&);
   void accept(const wire::Checked& checked);
@@ -78,7 +80,7 @@ class WorkerProcess {
   platform::ProcessHost* processes_;
   std::filesystem::path temporary_;  ///< its TMPDIR
   std::filesystem::path output_;     ///< the folder of what it builds; empty: it builds nothing
-  platform::ProcessHost::Id id_;
+  platform::ProcessHost::Id id_ = 0;
   Deadlines deadlines_;
   bool runs_program_ = false;
   Phase phase_;

@@ -48,9 +48,10 @@ wire::Event event_of(Message message) {
 class Worker {
  public:
   explicit Worker(Phase phase)
-      : process_(host_, "worker",
-                 phase < Phase::starting ? wire::Request(wire::BuildRequest{}) : wire::Request(wire::MeasureRequest{}),
-                 {}, folder_.path()) {
+      : process_(exec::WorkerProcess::start(
+            host_, "worker",
+            phase < Phase::starting ? wire::Request(wire::BuildRequest{}) : wire::Request(wire::MeasureRequest{}), {},
+            folder_.path())) {
     for (const Message message : way_to(phase)) pass(message);
   }
 
