@@ -103,8 +103,9 @@ void DeviceQueue::take_answer(Slot& slot) {
 
 // The measurement is final: the worker has verified it, and the device has finished all that was launched.
 void DeviceQueue::serve_again(Slot& slot) {
+  auto outcome = outcome_of(slot);
   results_.push_back(
-      {slot.job->ticket, outcome_of(slot), slot.is_used(), false, std::exchange(slot.device_seconds, 0)});
+      {std::move(*slot.job), std::move(outcome), slot.is_used(), false, std::exchange(slot.device_seconds, 0)});
   device_->note_opened();
   ++slot.served;
   slot.job.reset();
@@ -143,10 +144,11 @@ void DeviceQueue::launch_next(wire::Go go, const NoteLaunch& note) {
 
 // Its process has launched nothing.
 void DeviceQueue::refuse(Slots::iterator slot, const std::string& why) {
-  const std::int64_t ticket = slot->job->ticket;
+  Job job = *slot->job;
   const bool reused = slot->is_used();
-  abandon(ticket);
-  results_.push_back({ticket, Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}}, reused});
+  abandon(job.ticket);
+  results_.push_back(
+      {std::move(job), Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}}, reused});
 }
 
 void DeviceQueue::stop_launching(Slot& slot) {
@@ -186,12 +188,12 @@ bool DeviceQueue::handle(const platform::ProcessHost::Event& event) {
 void DeviceQueue::ended(Slots::iterator slot) {
   stage_times_ += slot->process->stage_times();
   if (slot->job) {
-    Result result{slot->job->ticket, {}, slot->is_used(), slot->process->no_device(), slot->device_seconds};
+    Result result{*slot->job, {}, slot->is_used(), slot->process->no_device(), slot->device_seconds};
     if (const auto& failure = slot->process->failure())
       result.outcome = *failure;
     else
       result.outcome = outcome_of(*slot);
-    if (result.no_device)
+    if (result.to_repeat)
       device_->note_refused(std::get<Failure>(result.outcome).message);
     else
       device_->note_opened();

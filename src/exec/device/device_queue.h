@@ -37,11 +37,12 @@ class DeviceQueue {
     DeviceSettings clocks = {};  ///< of the device while it is launched
   };
   struct Result {
-    std::int64_t ticket = 0;
-    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build, and its times are not scaled
+    Job job;
+    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build
     bool reused = false;                         ///< the process had measured other specs before
-    bool no_device = false;                      ///< the device could not be opened, which is not the spec's failure
-    double device_seconds = 0;                   ///< during which the spec was launched
+    /// The job is to be given again: the device could not be opened, or its time cannot be compared with others'.
+    bool to_repeat = false;
+    double device_seconds = 0;  ///< during which the spec was launched
   };
 
   /// `device` must outlive this.

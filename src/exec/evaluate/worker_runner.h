@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/device/device_queue.h"
-#include "exec/device/device_scales.h"
-#include "exec/device/measure_service.h"
+#include "exec/device/device_queues.h"
 #include "exec/process/runner.h"
 #include "platform/store/watched_files.h"
 
@@ -17,9 +15,9 @@ namespace tune::exec {
 /// on one of the devices. On the CPU and for programs the cores are the device, so building and measuring take turns;
 /// on a GPU they overlap.
 ///
-/// The times of several devices are made comparable (DeviceScales); until a device's factor is known, its results are
-/// held back. If an earlier run found the best spec so far, that spec is timed once more as the calibration spec,
-/// although nobody asked for it: the remaining specs may all be too slow to be timed in full.
+/// The times of several devices are made comparable (DeviceQueues). If an earlier run found the best spec so far, that
+/// spec is timed once more as the calibration spec, although nobody asked for it: the remaining specs may all be too
+/// slow to be timed in full.
 ///
 /// Where processes are shared, a spec that fails in a shared process is tried again in one of its own, and so are a few
 /// of the others. If a process of its own does not confirm a result, sharing ends.
@@ -37,7 +35,7 @@ class WorkerRunner : public Runner {
   void look_after_processes();
 
   /// From now on every spec has a process of its own.
-  void stop_sharing();
+  void stop_sharing() { queues_.stop_sharing(); }
   /// Why the results of shared processes cannot be trusted, such as `spec 3 took ...`; empty if they can.
   const std::string& distrust() const { return distrust_; }
 
@@ -60,11 +58,6 @@ class WorkerRunner : public Runner {
     std::optional<Timing> shared;  ///< the result of a shared process, if that is being checked
   };
   using Tasks = std::list<Task>;
-  struct Device {
-    DeviceQueue queue;
-    std::vector<DeviceQueue::Result> held = {};  ///< results from before its factor was known
-    std::int64_t started = -1;                   ///< the ticket that was noted last
-  };
 
   void handle(const platform::ProcessHost::Event& event);
   void pump();
@@ -75,45 +68,29 @@ class WorkerRunner : public Runner {
   void collect_build(Tasks::iterator task, const Artifact& artifact);
   void start_builds();
   void start_measuring();
-  std::optional<std::size_t> least_busy() const;
   bool must_build_again(Task& task);
   static bool lost_artifact(Task& task, const Failure& failure);
   bool start_one(Task& task, std::size_t device);
   void note_started(std::size_t device, std::int64_t ticket);
   void note_waiting(std::size_t device);
-  bool collect_results();
-  void accept(std::size_t device, DeviceQueue::Result result);
-  void accept_measurement(std::size_t device, Task& task, Measurement measurement, double device_seconds);
+  void accept(DeviceQueue::Result result);
+  void accept_measurement(Task& task, Measurement measurement, double device_seconds);
   void compare(const Task& task, const std::variant<Measurement, Failure>& own);
-  void choose_calibration(const Task& task, std::optional<double> seconds);
-  void start_calibration();
-  void drop_calibration();
-  void compare_devices();
-  void release_held(std::size_t device);
   void finish(Task& task, Outcome outcome, double device_seconds = 0);
   void keep(const Task& task, const Failure& failure) const;
 
   bool building() const;
   int ready() const;
-  bool measuring() const;
-  DeviceQueue::Rules rules_of(std::size_t device) const;
-  void renew_rules();
 
   MeasureService* service_;
-  bool exclusive_;                    ///< building would disturb measuring
-  std::int64_t workspace_bytes_ = 0;  ///< the most that a spec has had so far
-  int batch_;                         ///< this many built specs are worth interrupting the builds for
+  bool exclusive_;  ///< building would disturb measuring
+  int batch_;       ///< this many built specs are worth interrupting the builds for
   bool measuring_phase_ = false;
-  bool sharing_;  ///< a process measures one spec after the other
   std::string distrust_;
-  wire::Go best_;  ///< how a spec is timed, by the first device's clock
-  Clock::time_point created_;
   double built_before_;  ///< seconds of builds that ended before
   std::int64_t last_ticket_ = 0;
-  std::vector<Device> devices_;
-  DeviceScales scales_;
-  wire::MeasureRequest calibration_;  ///< of the calibration spec, if there is one
-  DeviceSettings calibration_clocks_;
+  DeviceQueues queues_;
+  std::vector<std::int64_t> started_;  ///< for each device, the ticket that was noted last
   Tasks tasks_;
   std::deque<Trial> finished_;
 };

@@ -26,7 +26,7 @@ class QueueTest : public testing::Test {
       for (; next <= specs && queue.has_room() && queue.make_way_for(false); ++next)
         queue.start({next, tuning_.requests().measure(tuning_.spec(next)), false});
       if (const auto event = host().wait(host().now() + std::chrono::seconds(1))) queue.handle(*event);
-      while (auto result = queue.take_result()) results.emplace(result->ticket, std::move(*result));
+      while (auto result = queue.take_result()) results.emplace(result->job.ticket, std::move(*result));
     }
     return results;
   }
