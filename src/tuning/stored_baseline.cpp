@@ -6,7 +6,7 @@
 #include <array>
 
 #include "config/reader/load.h"
-#include "config/recorded/recorded_best.h"
+#include "config/recorded/best_yaml.h"
 #include "exec/request/spec_launches.h"
 #include "model/problem_size.h"
 #include "model/values/error.h"

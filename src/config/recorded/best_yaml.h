@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "config/reader/load.h"
+#include "config/reader/recorded_result.h"
+#include "model/space.h"
 #include "model/statistics/stats.h"
 #include "model/statistics/verdict.h"
 
@@ -46,5 +48,18 @@ struct BestResult {
 /// the same text except for the measured numbers, which have six significant digits.
 std::string write_best(const Source& source, const Plan& plan, const BestResult& result,
                        const std::filesystem::path& folder);
+
+/// What a best.yaml holds of a run: its spec and how long that took. The source need not be there, and nothing of the
+/// file is evaluated.
+struct RecordedBest {
+  std::string kernel;   ///< the tuning file's name
+  std::string problem;  ///< see problem_size_text
+  Spec spec;
+  RecordedResult result;
+};
+
+/// Throws Error(bad_input) with every problem of the file if it is no best.yaml: a tuning file without `result:
+/// time_ms:`, or with several specs.
+RecordedBest read_best(const std::filesystem::path& path);
 
 }  // namespace tune::config

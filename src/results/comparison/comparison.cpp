@@ -8,7 +8,7 @@
 #include <numbers>
 #include <set>
 
-#include "config/recorded/recorded_best.h"
+#include "config/recorded/best_yaml.h"
 #include "model/statistics/finals.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"

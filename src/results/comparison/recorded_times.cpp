@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "config/recorded/recorded_best.h"
+#include "config/recorded/best_yaml.h"
 #include "model/problem_size.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
