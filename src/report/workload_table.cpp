@@ -1,5 +1,3 @@
-#include "report/workload_table.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "report/grid.h"
+#include "report/table.h"
 #include "report/text.h"
 
 namespace tune::report {

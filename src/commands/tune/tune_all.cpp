@@ -21,7 +21,7 @@
 #include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/workload_table.h"
+#include "report/table.h"
 #include "tuning/workload.h"
 
 namespace tune::commands {
