@@ -145,8 +145,10 @@ std::vector<report::Column> Results::columns() const {
   for (const Trial& trial : outcome_->trials)
     if (const Measurement* measurement = trial.measurement())
       for (const auto& [name, value] : measurement->metrics) measured.insert(name);
-  if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy"))
+  if (const double flops = flops_of(plan.problem); flops > 0 && measured.contains("energy")) {
     columns.push_back(report::efficiency_column(flops));
+    columns.back().objective = is_objective("gflops_per_watt");
+  }
   const auto add_product = [&](const Objective& objective) {
     if (!objective.is_product() || !taken.insert(objective.name()).second) return;
     columns.push_back({objective.name(), [product = &objective](const Spec& spec, const Measurement& measurement) {
@@ -161,18 +163,15 @@ std::vector<report::Column> Results::columns() const {
   const std::vector<std::string> parameters = parameter_names(plan.space);
   std::set<std::string> titles(parameters.begin(), parameters.end());
   for (report::Column& column : columns) {
-    column.objective = is_objective(column);
+    column.objective = column.objective || is_objective(column.name);
     if (report::is_fixed_column(column.name) || titles.contains(column.name)) column.name += " (reported)";
     titles.insert(column.name);
   }
   return columns;
 }
 
-bool Results::is_objective(const report::Column& column) const {
-  const auto shown_by = [&](const std::string& name) {
-    return column.name == name || (name == "gflops_per_watt" && column.unit == "GFLOPS/W");
-  };
-  return shown_by(objective_->name()) || std::ranges::any_of(objectives_, shown_by, &Objective::name);
+bool Results::is_objective(const std::string& name) const {
+  return objective_->name() == name || std::ranges::find(objectives_, name, &Objective::name) != objectives_.end();
 }
 
 bool Results::any_wrong() const { return std::ranges::any_of(outcome_->trials, &Trial::is_wrong); }

@@ -61,7 +61,7 @@ class Results {
   std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
   std::string best_command() const;
-  bool is_objective(const report::Column& column) const;
+  bool is_objective(const std::string& name) const;
 
   ResultsRules rules_;
   const config::Loaded* loaded_;
