@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "exec/device/measure_device.h"
+#include "model/settings.h"
 #include "model/statistics/same_code.h"
 #include "model/statistics/stats.h"
 #include "platform/files/streams.h"
@@ -51,6 +52,12 @@ void note_trials(const Plan& plan, results::TuningOutcome& outcome) {
   if (plan.is_program() && !plan.program.whole && std::ranges::any_of(outcome.trials, reports_time))
     outcome.notes.add(
         "the times are those that the command reports itself; --whole (whole: true) times the command instead");
+  const auto* trusted = std::get_if<TrustedSpec>(&plan.reference);
+  if (trusted != nullptr && std::ranges::any_of(outcome.trials, &Trial::is_wrong) &&
+      std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }) == 1)
+    outcome.notes.add(
+        fmt::format("no other spec has the results of reference.spec {}; if those are wrong, choose another",
+                    to_text(trusted->settings)));
   for (const std::string& name : idle_parameters(outcome.trials))
     outcome.notes.add(
         fmt::format("{} does not change the code: specs that differ only in it share one measurement", name));

@@ -8,6 +8,7 @@
 
 #include "exec/process/runner.h"
 #include "exec/request/spec_launches.h"
+#include "model/settings.h"
 #include "model/values/error.h"
 
 namespace tune::exec {
@@ -30,8 +31,9 @@ bool ReferenceService::ready(const Spec& spec) {
 }
 
 std::string ReferenceService::name() const {
-  const auto* kernel = std::get_if<Launch>(&requests_->plan().reference);
-  return kernel != nullptr ? "reference kernel '" + kernel->kernel + "'" : "reference.spec";
+  const ReferenceRule& rule = requests_->plan().reference;
+  if (const auto* kernel = std::get_if<Launch>(&rule)) return "reference kernel '" + kernel->kernel + "'";
+  return "reference.spec " + to_text(std::get<TrustedSpec>(rule).settings);
 }
 
 void ReferenceService::begin() {
@@ -107,7 +109,10 @@ void ReferenceService::take_end() {
   }
   if (const auto& failure = process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
-    if (!std::holds_alternative<Launch>(requests_->plan().reference))
+    const ReferenceRule& rule = requests_->plan().reference;
+    if (std::holds_alternative<TrustedSpec>(rule))
+      throw Error(ExitCode::bad_input, name() + " failed: " + failure->headline() + "; mend it, or choose another");
+    if (!std::holds_alternative<Launch>(rule))
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
     failure_ = failure->headline();
     return process_.reset();

@@ -42,6 +42,13 @@ launch: {args: [in, out, n]}
 measure: {max_seconds: 0.01}
 )" + extra);
   }
+  /// In place of a reference kernel.
+  void trust_spec() const {
+    write("plain");
+    std::string file = sandbox_.read("copy.yaml");
+    file.replace(file.find("{kernel: plain, args: [in, out, n]}"), 35, "{spec: {BREAK: 0, STEP: 1}}");
+    sandbox_.write("copy.yaml", file);
+  }
   Result tune(Words more = {}) const {
     more.insert(more.begin(), {"copy.yaml", "--output", "best"});
     return sandbox_.tune(more);
@@ -75,6 +82,26 @@ TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "reference kernel 'crash', built like this spec, failed: killed by signal 6"))
       << result.out;
+}
+
+TEST_F(CustomResume, ATrustedSpecThatCrashesIsNamed) {
+  trust_spec();
+  std::string source = sandbox_.read("copy.cpp");
+  sandbox_.write("copy.cpp", source.replace(source.find("if (BREAK) absent"), 17, "if (STEP == 1) abort"));
+  const Result result = tune();
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err,
+                  "tune: error: reference.spec BREAK=0 STEP=1 failed: killed by signal 6 (aborted); mend it, or choose "
+                  "another\n"))
+      << result.err;
+}
+
+TEST_F(CustomResume, ATrustedSpecThatNoOtherAgreesWithIsDoubted) {
+  trust_spec();
+  EXPECT_FALSE(has(tune({"--tune"}).out, "reference.spec"));
+  std::string source = sandbox_.read("copy.cpp");
+  sandbox_.write("copy.cpp", source.replace(source.find("out[j] = in[j]"), 14, "out[j] = in[j] + (STEP == 1)"));
+  EXPECT_TRUE(has(tune({"--tune"}).out, "note: no other spec has the results of reference.spec BREAK=0 STEP=1"));
 }
 
 TEST_F(CustomResume, AReferenceThatReadsBeyondABufferIsFoundByAStrictCheck) {
