@@ -83,6 +83,12 @@ std::set<std::string> programs_of(const Plan& plan) {
     }
     programs.insert(texts.begin(), texts.end());
   }
+  for (const Baseline& baseline : plan.baselines) {
+    if (baseline.kind != Baseline::Kind::params) continue;
+    Placeholders values;
+    for (const Setting& setting : baseline.settings) values[setting.name] = {to_text(setting.value)};
+    programs.insert(expand_command({plan.program.run.words.front()}, false, values).front());
+  }
   return programs;
 }
 

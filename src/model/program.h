@@ -40,7 +40,7 @@ Placeholders values_in_commands(const Space& space, const Spec& spec);
 Words arguments_of(const Plan& plan, const Spec& spec);
 
 /// The programs that must be installed: that of the prefix, and those that `run:` of a command starts, one for each
-/// value of a parameter in its first word; none where a shell starts them.
+/// value of a parameter in its first word, those of baselines too; none where a shell starts them.
 std::set<std::string> programs_of(const Plan& plan);
 
 }  // namespace tune

@@ -151,6 +151,13 @@ TEST_F(BaselineOfCommands, ThatFailsInTheFinalsPassesNobodyEither) {
   EXPECT_TRUE(result.out.starts_with("FAIL: the old time is not known: it failed in the finals: ")) << result.out;
 }
 
+TEST_F(BaselineOfCommands, ThatIsNotThereIsRefusedAtOnce) {
+  const Result result =
+      sandbox_.tune({"--tune", "--param", "B:bench", "--baseline", "B=absent", "--", "./{B}.sh", "12"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_TRUE(has(result.err, "tune: error: {B}.sh: run: cannot start ./absent.sh: no such file\n")) << result.err;
+}
+
 TEST_F(BaselineOfCommands, AreNotAnsweredFromTheJournal) {
   const Words gate = {"--tune", "--param", "MS:13", "--baseline", "MS=12",      "--threshold",
                       "50%",    "--",      "env",   "A=1",        "./bench.sh", "{MS}"};
