@@ -180,9 +180,7 @@ void Tuner::learn(const Trial& trial) {
   if (trials_.empty()) require_objectives(trial);
   if (!fails_alike(trial)) return;
   if (rules_.flaw.empty())
-    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) +
-                          " specs all failed alike: " + std::string(to_text(first_failure_.stage)) + ": " +
-                          first_failure_.headline();
+    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike";
   else
     systematic_failure_ = "this failed, and so will all specs: " + rules_.flaw;
 }

@@ -440,7 +440,7 @@ TEST_F(Output, SpecsThatAllFailAlikeStopTheRun) {
   const Result result = sandbox_.tune(command);
   EXPECT_EQ(result.code, 1);
   EXPECT_TRUE(has(result.out, "failed: 20\n"));
-  EXPECT_EQ(count(result.out, "note: the first 20 specs all failed alike: build: "), 1);
+  EXPECT_EQ(count(result.out, "note: the first 20 specs all failed alike\n"), 1);
   EXPECT_TRUE(has(result.out, "(--keep-going tries the others anyway)\n"));
 }
 
@@ -448,7 +448,7 @@ TEST_F(Output, AResumedRunThatStillFailsAlikeStopsAtOnce) {
   sandbox_.write_script("{SAYS: dies, T: {range: [1, 60]}}");
   sandbox_.tune({"bench.yaml", "--jobs", "2"});
   ASSERT_EQ(sandbox_.script_runs(), 20);
-  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--jobs", "2"}).out, "note: the first 21 specs all failed alike: "));
+  EXPECT_TRUE(has(sandbox_.tune({"bench.yaml", "--jobs", "2"}).out, "note: the first 21 specs all failed alike\n"));
   EXPECT_EQ(sandbox_.script_runs(), 21);
 }
 
