@@ -57,6 +57,14 @@ std::uint8_t factors_of_two_in(const Value& value) {
   return factors_of_two;
 }
 
+double odd_part_of(const Scale& scale, const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  if (integer == nullptr || *integer <= 0 || scale.kind == Kind::categorical) return 0;
+  std::int64_t odd = *integer;
+  while (odd % 2 == 0) odd /= 2;
+  return std::min(natural_log(static_cast<double>(odd)) / natural_log(2), kMostOddPart);
+}
+
 /// `sorted` is the result of is_sorted(), which is expensive to compute.
 std::size_t rank_of(const Scale& scale, bool sorted, const Value& value) {
   auto from = scale.values.begin();
@@ -69,7 +77,9 @@ Coordinate coordinate_of(const Scale& scale, std::size_t rank) {
   const double first = distance_along(scale, 0), last = distance_along(scale, scale.values.size() - 1);
   // Two values that round to the same position are equal to a model, but the search still tells them apart.
   const double along = (distance_along(scale, rank) - first) / (last - first);
-  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), factors_of_two_in(scale.values[rank])};
+  const Value& value = scale.values[rank];
+  return {static_cast<std::uint16_t>(along * (kPositions - 1) + 0.5), factors_of_two_in(value),
+          odd_part_of(scale, value)};
 }
 
 bool is_power_of_two(const Value& value) {

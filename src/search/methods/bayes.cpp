@@ -16,7 +16,13 @@ constexpr double kLeastSpread = 0.02;
 constexpr double kLeastDeviation = 1e-9;
 constexpr double kLeastChance = 0.02;  ///< of a candidate not to fail, whatever the model predicts
 constexpr std::size_t kTop = 5;
-constexpr double kAlone = 0.9;  ///< the share of the cost that is of single parameters, where no prior predicts it
+// Where no prior predicts the cost:
+constexpr double kAlone = 0.9;  ///< the share of the cost that is of single parameters
+constexpr double kOddUse =
+    0.5;  ///< in the design, each octave of a value's odd part counts as if it had been used so often
+constexpr double kOddCost = 0.3;  ///< the same in the model, in deviations of the target, before costs tell
+constexpr double kOddCosts[] = {0, 0.1, 0.2, kOddCost, 0.45, 0.6};
+constexpr double kOddCostPrior = 25;  ///< inverse variance of that
 
 }  // namespace
 
@@ -29,14 +35,23 @@ double Bayes::Warp::bent(double cost) const {
 
 Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options, const Prior* prior)
     : options_(options),
+      has_prior_(prior != nullptr),
+      odd_cost_(has_prior_ ? 0 : kOddCost),
       random_(seed),
       untried_(specs),
       coordinate_system_(specs.space(), prior),
       moves_(specs),
-      design_(coordinate_system_, specs),
-      kernel_(coordinate_system_.axes(), prior == nullptr ? kAlone : 0),
+      design_(coordinate_system_, specs, has_prior_ ? 0 : kOddUse),
+      kernel_(coordinate_system_.axes(), has_prior_ ? 0 : kAlone),
       process_(kernel_, static_cast<std::size_t>(options.points), static_cast<std::size_t>(options.candidates)),
       slots_(static_cast<std::size_t>(options.candidates)) {}
+
+// Hardware has powers of two of most things: a block of 48 or a tile of 3 leaves a part of it idle.
+double Bayes::expected(std::span<const Coordinate> coordinates) const {
+  double octaves = 0;
+  for (const Coordinate& coordinate : coordinates) octaves += coordinate.odd_part;
+  return odd_cost_ * octaves;
+}
 
 bool Bayes::ready() const {
   return kernel_.axes() > 0 && observations_.size() >= static_cast<std::size_t>(options_.design) && measured_ >= 2 &&
@@ -65,7 +80,7 @@ std::optional<Point> Bayes::ask() {
   const auto best = std::ranges::max_element(scores);
   const auto chosen = static_cast<std::size_t>(best - scores.begin());
   if (*best < 0) return note(untried_.draw(random_));
-  Point point = untried_.specs().at(*slots_[chosen]);
+  Point point = untried_.specs().at(slots_[chosen]->index);
   untried_.take(point);
   empty(chosen);
   renew(std::move(scores));
@@ -133,7 +148,7 @@ void Bayes::set_targets() {
   std::vector<double> costs, failures;
   for (const std::size_t row : rows_) {
     const Observation& observation = observations_[row];
-    costs.push_back(observation.state == State::measured ? warp_(observation.cost)
+    costs.push_back(observation.state == State::measured ? warp_(observation.cost) - expected(observation.coordinates)
                     : observation.state == State::failed ? 0
                                                          : kUnknown);
     failures.push_back(observation.state == State::out ? kUnknown : observation.state == State::failed);
@@ -173,7 +188,25 @@ void Bayes::fit() {
     coordinates.insert(coordinates.end(), observations_[i].coordinates.begin(), observations_[i].coordinates.end());
     targets.push_back(warp_(observations_[i].cost));
   }
+  if (!has_prior_) fit_odd_cost(coordinates, targets);
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] -= expected(observations_[order[i]].coordinates);
   kernel_.fit(coordinates, targets);
+}
+
+void Bayes::fit_odd_cost(std::span<const Coordinate> coordinates, std::span<const double> targets) {
+  const std::size_t axes = kernel_.axes();
+  double chosen = 0, highest = -std::numeric_limits<double>::infinity();
+  for (const double cost : kOddCosts) {
+    odd_cost_ = cost;
+    std::vector<double> rest(targets.begin(), targets.end());
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= expected(coordinates.subspan(i * axes, axes));
+    const double off = cost - kOddCost;
+    const double score = kernel_.likelihood(coordinates, rest) - 0.5 * kOddCostPrior * off * off;
+    if (score <= highest) continue;
+    highest = score;
+    chosen = cost;
+  }
+  odd_cost_ = chosen;
 }
 
 void Bayes::rebuild() {
@@ -208,16 +241,18 @@ std::optional<std::int64_t> Bayes::fresh() {
 }
 
 void Bayes::empty(std::size_t slot) {
-  if (slots_[slot]) pooled_.erase(*slots_[slot]);
+  if (slots_[slot]) pooled_.erase(slots_[slot]->index);
   slots_[slot].reset();
 }
 
 void Bayes::fill(std::size_t slot) {
   empty(slot);
-  slots_[slot] = fresh();
-  if (!slots_[slot]) return;
-  pooled_.insert(*slots_[slot]);
-  process_.set_candidate(slot, coordinate_system_(untried_.specs().at(*slots_[slot])), outputs_);
+  const auto index = fresh();
+  if (!index) return;
+  pooled_.insert(*index);
+  const std::vector<Coordinate> coordinates = coordinate_system_(untried_.specs().at(*index));
+  slots_[slot] = {*index, expected(coordinates)};
+  process_.set_candidate(slot, coordinates, outputs_);
 }
 
 std::vector<double> Bayes::scores() const {
@@ -225,10 +260,11 @@ std::vector<double> Bayes::scores() const {
   std::vector<double> scores(slots_.size(), kNever);
   double best = kNever;
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (!slots_[slot] || untried_.is_taken(*slots_[slot])) continue;
+    if (!slots_[slot] || untried_.is_taken(slots_[slot]->index)) continue;
     const double deviation = std::sqrt(process_.variance(slot) * outputs_[0].scale());
     const double likely = failed_ == 0 ? 1 : std::clamp(1 - outputs_[1].mean(slot), kLeastChance, 1.0);
-    scores[slot] = likely * deviation * expected_gain((target - outputs_[0].mean(slot)) / deviation);
+    const double mean = outputs_[0].mean(slot) + slots_[slot]->expected;
+    scores[slot] = likely * deviation * expected_gain((target - mean) / deviation);
     best = std::max(best, scores[slot]);
   }
   return scores;

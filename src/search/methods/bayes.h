@@ -55,10 +55,18 @@ class Bayes : public Search {
     double operator()(double cost) const { return (bent(cost) - mean) / deviation; }
   };
 
+  /// A point that may be chosen next, and what is expected of its cost before any is known.
+  struct Candidate {
+    std::int64_t index = 0;
+    double expected = 0;
+  };
+
   bool ready() const;
+  double expected(std::span<const Coordinate> coordinates) const;
   std::optional<Point> note(std::optional<Point> point);
   void rebuild();
   void fit();
+  void fit_odd_cost(std::span<const Coordinate> coordinates, std::span<const double> targets);
   std::vector<std::size_t> kept_rows() const;
   std::vector<std::size_t> best_first() const;
   void set_warp();
@@ -71,6 +79,8 @@ class Bayes : public Search {
   void renew(std::vector<double> scores);
 
   BayesOptions options_;
+  bool has_prior_;
+  double odd_cost_;  ///< expected of each octave of a value's odd part
   Random random_;
   Untried untried_;
   CoordinateSystem coordinate_system_;
@@ -87,9 +97,9 @@ class Bayes : public Search {
   std::optional<std::size_t> best_;
   Warp warp_;
   std::vector<GaussianProcess::Output> outputs_{2};  ///< cost, failing
-  std::vector<std::optional<std::int64_t>> slots_;   ///< indices of candidates
-  std::unordered_set<std::int64_t> pooled_;          ///< the same as a set
-  std::deque<Point> queue_;                          ///< points that become candidates next
+  std::vector<std::optional<Candidate>> slots_;
+  std::unordered_set<std::int64_t> pooled_;  ///< the same as a set
+  std::deque<Point> queue_;                  ///< points that become candidates next
 };
 
 }  // namespace tune::search

@@ -40,6 +40,8 @@ class CovarianceKernel {
 
   /// Chooses scales and noise that explain the targets best (marginal likelihood, coordinate search over a grid).
   /// `coordinates` holds one row of axes() per target; the targets' mean should be near 0.
+  /// The logarithm of the likelihood of the targets up to a constant, with the scales of now.
+  double likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets);
   void fit(std::span<const Coordinate> coordinates, std::span<const double> targets);
 
  private:
@@ -60,7 +62,6 @@ class CovarianceKernel {
   };
 
   void choose_tables(Table& table) const;
-  double likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets);
   double prior() const;
   template <typename Score>
   bool improve(Table& table, std::size_t Table::*scale, double& best, const Score& score);

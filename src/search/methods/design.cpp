@@ -4,7 +4,7 @@ namespace tune::search {
 namespace {
 
 constexpr int kStrata = 16;
-constexpr int kChoices = 8;
+constexpr int kChoices = 16;
 constexpr int kSample = 256;
 constexpr std::uint64_t kSampleSeed = 1;
 
@@ -14,8 +14,9 @@ std::size_t stratum_of(const Coordinate& place) {
 
 }  // namespace
 
-Design::Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs)
+Design::Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs, double odd_use)
     : coordinate_system_(&coordinate_system),
+      odd_use_(odd_use),
       counts_(coordinate_system.axes().size(), std::vector<double>(kStrata)),
       shares_(coordinate_system.axes().size(), std::vector<double>(kStrata, 1)) {
   Random random(kSampleSeed);
@@ -30,7 +31,7 @@ double Design::use(const Point& point) const {
   const std::vector<Coordinate> coordinates = (*coordinate_system_)(point);
   for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
     const std::size_t stratum = stratum_of(coordinates[axis]);
-    sum += counts_[axis][stratum] / shares_[axis][stratum];
+    sum += counts_[axis][stratum] / shares_[axis][stratum] + odd_use_ * coordinates[axis].odd_part;
   }
   return sum;
 }

@@ -8,10 +8,11 @@ namespace tune::search {
 
 /// A space-filling design that spreads points over the valid specs as a Latin hypercube does over a box. Each point is
 /// the one of a few random points whose values were used least so far, relative to how many specs have these values.
+/// A value with an odd part counts as used `odd_use` times more for each octave of that.
 class Design {
  public:
   /// `coordinate_system` must outlive this.
-  Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs);
+  Design(const CoordinateSystem& coordinate_system, const ValidSpecs& specs, double odd_use = 0);
   /// Takes a point; nullopt if none is left.
   std::optional<Point> draw(Untried& untried, Random& random);
 
@@ -19,6 +20,7 @@ class Design {
   double use(const Point& point) const;
 
   const CoordinateSystem* coordinate_system_;
+  double odd_use_;
   std::vector<std::vector<double>> counts_;  ///< per axis: the number of points in each stratum
   std::vector<std::vector<double>> shares_;  ///< per axis: the number of specs of a sample in each stratum
 };

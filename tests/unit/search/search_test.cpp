@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -179,6 +181,38 @@ TEST_P(EveryStrategy, IsNoWorseThanRandomOnATiledKernel) {
   EXPECT_LE(found, random * 1.02);
   const bool modelled = GetParam() == "auto" || GetParam() == "bayes";
   EXPECT_LE(found / 20, modelled ? 102 : 200);
+}
+
+/// Blocks of 16, 32, ... 256 threads, of which five in sixteen are powers of two, and tiles of 1 to 4.
+Space blocks() {
+  std::vector<std::int64_t> sixteens;
+  for (std::int64_t i = 1; i <= 16; ++i) sixteens.push_back(16 * i);
+  return Grid::space({{{"BLOCK", Kind::ordinal, sixteens}, {"TILE", Kind::ordinal, Grid::range(4)}}});
+}
+
+TEST(Auto, BeginsWithPowersOfTwo) {
+  const Space space = blocks();
+  const ValidSpecs specs(space);
+  int powers = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const search::Point& point : path(
+             *make("auto", specs, seed), [](const search::Point&) { return std::optional(1.0); }, 4))
+      powers += std::has_single_bit(point.digits[0] + 1u);
+  EXPECT_GT(powers, 40);  // of 80; evenly drawn: 25
+}
+
+TEST(Auto, LearnsWhereOddPartsAreBetter) {
+  const Space space = blocks();
+  const ValidSpecs specs(space);
+  const Cost cost = [](const search::Point& p) {
+    const double apart = std::abs(static_cast<double>(p.digits[0]) - 10);  // 176 threads, tiles of 3
+    return std::optional(10 + apart + 2.0 * (p.digits[1] != 2));
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    double best = 100;
+    for (const search::Point& point : path(*make("auto", specs, seed), cost, 24)) best = std::min(best, *cost(point));
+    EXPECT_LE(best, 11) << seed;  // of 10 to 22
+  }
 }
 
 TEST(Auto, KeepsAwayFromWhatFails) {
