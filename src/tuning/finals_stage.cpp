@@ -347,7 +347,7 @@ class FinalsStage {
     if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
     if (!parts_.objective.by_time()) hash.add(parts_.objective.definition());
     for (const std::string& id : ids) hash.add(id);
-    const wire::FinalsSettings& settings = rules_.settings;
+    const wire::RoundRules& settings = rules_.settings;
     for (const auto& limit : {rules_.budget, rules_.time_budget, settings.width})
       hash.add(limit ? fmt::format("{}", *limit) : "-");
     if (settings.question) hash.add(fmt::format("{}", settings.question->threshold));

@@ -16,7 +16,7 @@ inline constexpr double kSustainedFirstRoundsSeconds = 120, kSustainedTurnSecond
 
 /// Whether and how the finals of a tuning are held.
 struct FinalsStageRules {
-  wire::FinalsSettings settings;  ///< but for what the plan and the clock decide
+  wire::RoundRules settings;  ///< but for what the plan and the clock decide
   int finalists = 5;
   /// Whether recorded finals are held again because a contender failed there in this way, for the first time or
   /// repeatedly.

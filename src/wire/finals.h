@@ -33,8 +33,8 @@ struct Question {
   bool operator==(const Question&) const = default;
 };
 
-/// How finals are held, on whichever machine.
-struct FinalsSettings {
+/// How the rounds of finals are held, on whichever machine.
+struct RoundRules {
   std::uint64_t seed = 0;
   int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
   bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
@@ -46,7 +46,7 @@ struct FinalsSettings {
   /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs
   /// that are left while the finals' time lasts.
   std::optional<PowerState> other_state;
-  bool operator==(const FinalsSettings&) const = default;
+  bool operator==(const RoundRules&) const = default;
 };
 
 }  // namespace tune::wire

@@ -8,7 +8,7 @@
 namespace tune::exec {
 
 /// How finals are held, when they end by this machine's clock, and who is told of their turns.
-struct FinalsRules : wire::FinalsSettings {
+struct FinalsRules : wire::RoundRules {
   using Clock = std::chrono::steady_clock;
 
   double least_turn = 0;         ///< seconds that a contender's turn takes at least

@@ -93,7 +93,7 @@ struct FinalsOrder {
   static constexpr const char* kName = "finals";
   std::vector<Contender> contenders;
   std::vector<std::string> built_elsewhere;  ///< keys of builds
-  FinalsSettings settings;
+  RoundRules settings;
   double seconds = 0;       ///< that are left
   double last_seconds = 0;  ///< likewise, of the first rounds and while the question is open
 };

@@ -223,7 +223,7 @@ TEST(Orders, OfFinalsCarryEverySetting) {
   FinalsOrder order;
   auto& [seed, launches, end_is_asked_for, by_time, accuracy, width, question, together, other_state] = order.settings;
   const auto sent = [&] { return std::get<FinalsOrder>(decode_order(encode_order(order))).settings; };
-  EXPECT_EQ(sent(), FinalsSettings());
+  EXPECT_EQ(sent(), RoundRules());
   seed = 12;
   launches = 5;
   end_is_asked_for = together = true;
