@@ -203,10 +203,11 @@ std::optional<double> Progress::sweep_left(Time now) const {
 }
 
 double Progress::finals_to_come(double sweep_left, Time now) const {
-  if (done_ == 0) return limits_.finals.seconds;
+  if (!limits_.finals) return 0;
+  if (done_ == 0) return limits_.finals->seconds_after(0);
   const double specs_to_come = sweep_left * rate(now).value_or(0);
   const double per_spec = measured_seconds_ / static_cast<double>(done_);
-  return limits_.finals.after(measured_seconds_ + specs_to_come * per_spec);
+  return limits_.finals->seconds_after(measured_seconds_ + specs_to_come * per_spec);
 }
 
 std::optional<double> Progress::seconds_left(Time now) const {

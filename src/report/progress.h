@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/statistics/finals_time.h"
+#include "model/statistics/finals_settings.h"
 #include "model/trial.h"
 #include "report/progress_text.h"
 
@@ -28,9 +28,9 @@ using ProgressTime = std::chrono::steady_clock::time_point;
 
 /// What is known of a run's end when it begins.
 struct RunLimits {
-  std::optional<ProgressTime> sweep = {};  ///< after this time no spec is started
-  std::optional<ProgressTime> run = {};    ///< when the finals end
-  FinalsTime finals = {};
+  std::optional<ProgressTime> sweep = {};     ///< after this time no spec is started
+  std::optional<ProgressTime> run = {};       ///< when the finals end
+  std::optional<FinalsSettings> finals = {};  ///< unset: there will be none
 };
 
 /// How the finals are going.

@@ -25,13 +25,6 @@ struct DisturbedSpecs {
   int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
-/// The time limits that applied to the finals.
-struct FinalsLimits {
-  std::optional<double> budget;       ///< seconds of --finals-budget
-  std::optional<double> time_budget;  ///< seconds of the run
-  double needed = 0;                  ///< seconds of finals, where there was no time for any
-};
-
 /// What became of the finals.
 struct FinalsOutcome {
   std::optional<Finals> held;              ///< unset: there are no rounds of any
@@ -44,7 +37,9 @@ struct FinalsOutcome {
   /// The mesh_idx of contenders that are the same build as the earlier result of --baseline, measured in the same way.
   std::set<std::int64_t> same_as_earlier;
   DisturbedSpecs disturbed;
-  FinalsLimits limits;
+  std::optional<double> budget;       ///< seconds of --finals-budget
+  std::optional<double> time_budget;  ///< seconds of the run
+  double needed_seconds = 0;          ///< where there was no time for finals
 
   bool has_winner() const { return no_winner.empty(); }
 };

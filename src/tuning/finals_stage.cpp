@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "model/program.h"
-#include "model/statistics/finals_time.h"
 #include "platform/store/store.h"
 #include "tuning/contenders.h"
 #include "tuning/journal_lookup.h"
@@ -57,8 +56,8 @@ std::string why_none_finished(const Finals& finals) {
 /// See decide_in_finals().
 class FinalsStage {
  public:
-  FinalsStage(const FinalsParts& parts, const FinalsStageRules& rules, results::TuningOutcome& outcome)
-      : parts_(parts), rules_(rules), outcome_(&outcome), finals_(&outcome.finals) {}
+  FinalsStage(const FinalsJob& job, results::TuningOutcome& outcome)
+      : job_(job), outcome_(&outcome), finals_(&outcome.finals) {}
 
   void hold(Tuner& tuner) {
     const auto add_all_notes = [&] {
@@ -79,32 +78,33 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
-    finals_->limits = {rules_.budget, rules_.time_budget, 0};
+    finals_->budget = job_.settings.budget;
+    finals_->time_budget = job_.time_budget;
     Contenders contenders{
-        choose_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec, rules_.finalists), {}};
+        choose_specs(tuner.trials(), job_.plan, job_.objective, outcome_->default_spec, job_.finalists), {}};
     if (contenders.specs.empty()) return;
-    if (!rules_.hold) {
+    if (!job_.settings.hold) {
       finals_->why_none = "--no-finals";
-      if (!parts_.plan.baselines.empty() || !rules_.stored.empty())
+      if (!job_.plan.baselines.empty() || !job_.stored.empty())
         notes.add("no baseline was timed, because --no-finals leaves the finals out");
       return;
     }
-    contenders.baselines = try_baselines(tuner, parts_.plan, rules_.stored, notes);
+    contenders.baselines = try_baselines(tuner, job_.plan, job_.stored, notes);
     const std::size_t chosen = contenders.specs.size();
     finals_->unrivalled = chosen == 1;
-    alone_ = rules_.alone || is_one_program_of_unknown_noise(tuner, contenders);
+    alone_ = job_.alone || is_one_program_of_unknown_noise(tuner, contenders);
     compare_code(tuner, contenders);
-    cut_to_memory(contenders, parts_.requests, rules_.one_process, notes);
+    cut_to_memory(contenders, job_.requests, job_.one_process, notes);
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
-      finals_->why_none = rules_.one_process ? "the device admits one process" : "the device has memory for one spec";
+      finals_->why_none = job_.one_process ? "the device admits one process" : "the device has memory for one spec";
       return;
     }
-    if (parts_.objective.by_time()) mark_slow(contenders, tuner.trials());
+    if (job_.objective.by_time()) mark_slow(contenders, tuner.trials());
     meant_ = contenders.count();
     const std::string id = finals_id(contenders.all());
     if (restore(id, contenders.all())) return;
-    const exec::FinalsRules rules = finals_rules(tuner);
+    const exec::FinalsRules rules = rules_after(tuner);
     const double round = round_seconds(contenders, tuner.trials(), rules);
     const double needed = Judge(contenders.specs.size()).fewest_rounds() * round;
     const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
@@ -118,7 +118,7 @@ class FinalsStage {
     note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
       finals_->why_none = "there was no time for two specs";
-      finals_->limits.needed = needed;
+      finals_->needed_seconds = needed;
       return notes.add(
           fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
                       "--time-budget or --finals-budget makes room for them",
@@ -127,48 +127,53 @@ class FinalsStage {
     hold_finals(id, contenders.all(), rules);
   }
 
-  exec::FinalsRules finals_rules(const Tuner& tuner) const {
+  exec::FinalsRules rules_after(const Tuner& tuner) const {
     const auto begin = now();
-    const bool is_sustained = is_gpu(parts_.plan.backend) && parts_.plan.measure.state == PowerState::sustained;
-    exec::FinalsRules rules{rules_.settings};
-    rules.by_time = parts_.objective.by_time();
+    const bool is_sustained = is_gpu(job_.plan.backend) && job_.plan.measure.state == PowerState::sustained;
+    exec::FinalsRules rules;
+    rules.seed = job_.requests.seed();
+    rules.together = job_.together;
+    rules.accuracy = job_.accuracy;
+    rules.width = job_.width;
+    rules.question = job_.question;
+    rules.by_time = job_.objective.by_time();
     // On an H200, finals of kernels of 1.1 to 2.6 ms chose as well by one launch as by three, and ended sooner.
-    if (are_steady(parts_.plan, parts_.objective, tuner.trials())) rules.launches = 1;
+    if (are_steady(job_.plan, job_.objective, tuner.trials())) rules.launches = 1;
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
-    const bool takes_energy = parts_.plan.measure.energy == MeasureRules::Energy::always;
-    if (takes_energy && !is_program(parts_.plan.backend)) rules.least_turn += kEnergySeconds;
+    const bool takes_energy = job_.plan.measure.energy == MeasureRules::Energy::always;
+    if (takes_energy && !is_program(job_.plan.backend)) rules.least_turn += kEnergySeconds;
     if (alone_ && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
-    rules.end = begin + platform::ticks(FinalsTime::of(rules_.budget).after(sweep));
-    rules.last_end = rules_.budget
+    rules.end = begin + platform::ticks(job_.settings.seconds_after(sweep));
+    rules.last_end = job_.settings.budget
                          ? rules.end
                          : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
-    rules.end_is_asked_for = rules_.budget.has_value();
+    rules.end_is_asked_for = job_.settings.budget.has_value();
     // What is left of the run's time is theirs, unless they have a budget of their own or other tunings follow.
-    const bool have_all = !rules_.budget && !rules.together;
-    if (rules_.deadline && (have_all || *rules_.deadline < std::max(rules.end, rules.last_end))) {
-      rules.end = have_all ? *rules_.deadline : std::min(rules.end, *rules_.deadline);
-      rules.last_end = *rules_.deadline;
+    const bool have_all = !job_.settings.budget && !rules.together;
+    if (job_.deadline && (have_all || *job_.deadline < std::max(rules.end, rules.last_end))) {
+      rules.end = have_all ? *job_.deadline : std::min(rules.end, *job_.deadline);
+      rules.last_end = *job_.deadline;
       rules.end_is_asked_for = true;
     }
-    if (is_gpu(parts_.plan.backend) && !rules.together)
-      rules.other_state = parts_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
+    if (is_gpu(job_.plan.backend) && !rules.together)
+      rules.other_state = job_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
     return rules;
   }
 
   void hold_finals(const std::string& id, std::vector<wire::Contender> contenders, exec::FinalsRules rules) {
     const auto begin = now();
     std::optional<double> room;
-    if (rules_.deadline) room = std::max(std::chrono::duration<double>(*rules_.deadline - begin).count(), 0.0);
+    if (job_.deadline) room = std::max(std::chrono::duration<double>(*job_.deadline - begin).count(), 0.0);
     blame_for_ends(id, contenders, rules);
     const std::size_t count = contenders.size();
-    const auto finals = parts_.measuring.executor().finals(std::move(contenders), rules);
+    const auto finals = job_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
-      parts_.progress.set_finals(
+      job_.progress.set_finals(
           {round, SequentialIntervals::looks().back(), active, count, begin, std::max(rules.end, rules.last_end)},
           now());
-      parts_.journal.flush(false);
+      job_.journal.flush(false);
     };
     try {
       keep(finals->run(tick));
@@ -179,29 +184,28 @@ class FinalsStage {
     finals_->held->room = room;
     finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
     // A result that is timed again is not to be known the next time.
-    if ((count > 1 || !rules_.alone) && finals_->has_winner())
-      parts_.journal.append(wire::FinalsRecord{id, *finals_->held});
+    if ((count > 1 || !job_.alone) && finals_->has_winner())
+      job_.journal.append(wire::FinalsRecord{id, *finals_->held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
   // ended in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
   void blame_for_ends(const std::string& id, std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) {
-    const bool suspicious = parts_.journal.ends_of(id) > 0;
+    const bool suspicious = job_.journal.ends_of(id) > 0;
     const auto turn_of = [this, id](const wire::Contender& contender) { return id + "/" + contender_id(contender); };
     const auto noted = std::make_shared<bool>(false);
     rules.note_waiting = [this, noted] {
       *noted = false;
-      parts_.journal.note_end();
+      job_.journal.note_end();
     };
     rules.note_turn = [this, noted, suspicious, id, turn_of](const wire::Contender& contender) {
       const bool was_noted = std::exchange(*noted, true);
-      if (suspicious || !was_noted) parts_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
+      if (suspicious || !was_noted) job_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
     };
     if (!suspicious) return;
     for (wire::Contender& contender : contenders) {
       const Failure failure = run_ended_while_it_ran();
-      if (parts_.journal.ends_of(turn_of(contender)) >= kMostEnds && !rules_.again(failure, true))
-        contender.failure = failure;
+      if (job_.journal.ends_of(turn_of(contender)) >= kMostEnds && !again(failure, true)) contender.failure = failure;
     }
   }
 
@@ -211,7 +215,7 @@ class FinalsStage {
     const Finals* before = recorded(id);
     if (before == nullptr) return false;
     Finals finals = *before;
-    finals.accuracy = rules_.settings.accuracy;
+    finals.accuracy = job_.accuracy;
     for (Finalist& finalist : finals.finalists) {
       const auto same = [&](const wire::Contender& contender) { return same_contender(contender, finalist); };
       const auto found = std::ranges::find_if(contenders, same);
@@ -219,17 +223,22 @@ class FinalsStage {
       finalist.entrant = found->entrant;
     }
     finals_->held = std::move(finals);
-    finals_->date = parts_.journal.date_of(id);
+    finals_->date = job_.journal.date_of(id);
     return true;
   }
 
   const Finals* recorded(const std::string& id) const {
-    const Finals* recorded = parts_.journal.find_finals(id);
-    const auto again = [&](const Finalist& finalist) {
-      return finalist.failure && rules_.again(*finalist.failure, parts_.journal.repeats(id));
+    const Finals* recorded = job_.journal.find_finals(id);
+    const auto is_held_again = [&](const Finalist& finalist) {
+      return finalist.failure && again(*finalist.failure, job_.journal.repeats(id));
     };
     if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
-    return std::ranges::any_of(recorded->finalists, again) ? nullptr : recorded;
+    return std::ranges::any_of(recorded->finalists, is_held_again) ? nullptr : recorded;
+  }
+
+  /// Whether finals are held again because a contender failed there in this way, for the first time or repeatedly.
+  bool again(const Failure& failure, bool repeated) const {
+    return job_.retry_failed || has_lapsed(failure, repeated, job_.deadlines);
   }
 
   void keep(Finals finals) {
@@ -241,7 +250,7 @@ class FinalsStage {
 
   /// Finds the specs that are measured just as the earlier result that they are compared with.
   void compare_code(const Tuner& tuner, Contenders& contenders) const {
-    const auto& question = rules_.settings.question;
+    const auto& question = job_.question;
     const auto earlier = std::ranges::find_if(contenders.baselines, [&](const wire::Contender& baseline) {
       return question && baseline.entrant.name == question->baseline && !baseline.code.empty();
     });
@@ -249,7 +258,7 @@ class FinalsStage {
     for (wire::Contender& contender : contenders.specs) {
       const Spec& spec = contender.entrant.spec;
       const Measurement& measured = *find_trial(tuner.trials(), spec.mesh_idx)->measurement();
-      contender.code = exec::Identity::of_measuring(measured.build.artifact_hash, parts_.requests.measure(spec),
+      contender.code = exec::Identity::of_measuring(measured.build.artifact_hash, job_.requests.measure(spec),
                                                     device_settings(spec));
       if (contender.code == earlier->code) finals_->same_as_earlier.insert(spec.mesh_idx);
     }
@@ -260,10 +269,10 @@ class FinalsStage {
   /// A program that tells its own time is run once in the sweep. Five rounds tell how that differs between runs, unless
   /// they last long.
   bool is_one_program_of_unknown_noise(const Tuner& tuner, const Contenders& contenders) const {
-    if (contenders.count() != 1 || !is_program(parts_.plan.backend) || !parts_.objective.by_time()) return false;
+    if (contenders.count() != 1 || !is_program(job_.plan.backend) || !job_.objective.by_time()) return false;
     const Trial* trial = find_trial(tuner.trials(), contenders.specs.front().entrant.spec.mesh_idx);
-    double seconds = rules_.budget.value_or(kFirstRoundsSeconds);
-    if (rules_.deadline) seconds = std::min(seconds, std::chrono::duration<double>(*rules_.deadline - now()).count());
+    double seconds = job_.settings.budget.value_or(kFirstRoundsSeconds);
+    if (job_.deadline) seconds = std::min(seconds, std::chrono::duration<double>(*job_.deadline - now()).count());
     const Measurement& measurement = *trial->measurement();
     return !is_of_whole_command(measurement) && !estimate_of(measurement.timing).interval &&
            Judge::kFewest * trial->measure_seconds <= seconds;
@@ -283,7 +292,7 @@ class FinalsStage {
   // After each cut of the contenders: who is left out of those that may be faster than they were timed.
   void note_disturbed(const Tuner& tuner, const Contenders& contenders) {
     results::DisturbedSpecs& disturbed = finals_->disturbed = {};
-    for (const Trial* trial : disturbed_specs(tuner.trials(), parts_.plan, parts_.objective, outcome_->default_spec)) {
+    for (const Trial* trial : disturbed_specs(tuner.trials(), job_.plan, job_.objective, outcome_->default_spec)) {
       const auto is_it = [&](const wire::Contender& contender) {
         return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
       };
@@ -299,8 +308,8 @@ class FinalsStage {
     if (const std::size_t held = finals_->held->finalists.size(); held < meant_)
       notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
     if (const Trial* faster =
-            overlooked_spec(tuner.trials(), *finals_->held, parts_.plan.backend, outcome_->default_spec);
-        faster != nullptr && parts_.objective.by_time()) {
+            overlooked_spec(tuner.trials(), *finals_->held, job_.plan.backend, outcome_->default_spec);
+        faster != nullptr && job_.objective.by_time()) {
       finals_->overlooked = faster->spec.mesh_idx;
       notes.add(
           fmt::format("spec {} was not in the finals, and may be faster than the best: it took {:.4g} ms in the sweep; "
@@ -325,7 +334,7 @@ class FinalsStage {
   }
 
   std::string contender_id(const wire::Contender& contender) const {
-    const exec::RequestFactory& requests = parts_.requests;
+    const exec::RequestFactory& requests = job_.requests;
     const Spec& spec = contender.entrant.spec;
     if (!contender.stored)
       return label_of(contender.entrant) +
@@ -334,7 +343,7 @@ class FinalsStage {
     const wire::ProgramRun* program = contender.stored->request.program();
     return label_of(contender.entrant) +
            exec::Identity::of_code(contender.stored->hash, kernel != nullptr ? *kernel : wire::KernelRun(),
-                                   program != nullptr ? program->args : arguments_of(parts_.plan, spec),
+                                   program != nullptr ? program->args : arguments_of(job_.plan, spec),
                                    device_settings(spec));
   }
 
@@ -344,25 +353,23 @@ class FinalsStage {
     for (const wire::Contender& contender : contenders) ids.push_back(contender_id(contender));
     std::sort(ids.begin(), ids.end());
     platform::Hash hash;
-    if (parts_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
-    if (!parts_.objective.by_time()) hash.add(parts_.objective.definition());
+    if (job_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
+    if (!job_.objective.by_time()) hash.add(job_.objective.definition());
     for (const std::string& id : ids) hash.add(id);
-    const wire::RoundRules& settings = rules_.settings;
-    for (const auto& limit : {rules_.budget, rules_.time_budget, settings.width})
+    for (const auto& limit : {job_.settings.budget, job_.time_budget, job_.width})
       hash.add(limit ? fmt::format("{}", *limit) : "-");
-    if (settings.question) hash.add(fmt::format("{}", settings.question->threshold));
-    if (settings.accuracy != kAccuracy) hash.add(fmt::format("{}", settings.accuracy));
+    if (job_.question) hash.add(fmt::format("{}", job_.question->threshold));
+    if (job_.accuracy != kAccuracy) hash.add(fmt::format("{}", job_.accuracy));
     return hash.hex();
   }
 
   bool same_contender(const wire::Contender& contender, const Finalist& finalist) const {
     if (contender.entrant.name != finalist.entrant.name) return false;
     return contender.entrant.is_vendor() || contender.stored ||
-           parts_.requests.trial_id(contender.entrant.spec) == parts_.requests.trial_id(finalist.entrant.spec);
+           job_.requests.trial_id(contender.entrant.spec) == job_.requests.trial_id(finalist.entrant.spec);
   }
 
-  const FinalsParts& parts_;
-  const FinalsStageRules& rules_;
+  const FinalsJob& job_;
   results::TuningOutcome* outcome_;
   results::FinalsOutcome* finals_;  ///< of the outcome
   bool alone_ = false;              ///< a spec that nothing else meets is timed in rounds
@@ -371,9 +378,8 @@ class FinalsStage {
 
 }  // namespace
 
-void decide_in_finals(const FinalsParts& parts, const FinalsStageRules& rules, Tuner& tuner,
-                      results::TuningOutcome& outcome) {
-  FinalsStage(parts, rules, outcome).hold(tuner);
+void decide_in_finals(const FinalsJob& job, Tuner& tuner, results::TuningOutcome& outcome) {
+  FinalsStage(job, outcome).hold(tuner);
 }
 
 }  // namespace tune::tuning

@@ -114,7 +114,7 @@ Forecast::Range Forecast::timing() const {
   const double error = kSure * std::sqrt(variance / samples_);
   const double specs = to_come() / work_.devices;
   const double low = specs * std::max(mean - error, mean / 2), high = specs * (mean + error);
-  const double finals = work_.finals.after(high);
+  const double finals = work_.finals ? work_.finals->seconds_after(high) : 0;
   return {low + std::min(kLeastFinals, finals), high + finals};
 }
 
@@ -141,7 +141,7 @@ std::string Forecast::parts() const {
   std::string text = range_text(range());
   if (const double builds = build_seconds(); builds >= 1)
     text += fmt::format(" = builds {}, timing {}", range_text({builds, builds}), range_text(timing()));
-  return text + (work_.finals.seconds > 0 ? " with the finals" : "");
+  return text + (work_.finals ? " with the finals" : "");
 }
 
 std::string Forecast::text() const {

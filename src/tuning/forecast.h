@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/statistics/finals_time.h"
+#include "model/statistics/finals_settings.h"
 #include "model/trial.h"
 #include "tuning/grid.h"
 
@@ -12,11 +12,11 @@ namespace tune::tuning {
 
 /// What a run has to do, as far as that is known before it begins.
 struct Work {
-  std::int64_t specs = 0;              ///< that are tried at most
-  std::optional<std::int64_t> builds;  ///< different ones among them; unset: too many to count them
-  bool in_turn = false;                ///< nothing is timed while something is built
-  int jobs = 1, devices = 1;           ///< builds and measurements at a time
-  FinalsTime finals;
+  std::int64_t specs = 0;                ///< that are tried at most
+  std::optional<std::int64_t> builds;    ///< different ones among them; unset: too many to count them
+  bool in_turn = false;                  ///< nothing is timed while something is built
+  int jobs = 1, devices = 1;             ///< builds and measurements at a time
+  std::optional<FinalsSettings> finals;  ///< unset: none are held
   std::optional<double> budget_seconds;  ///< when all of it ends
   int tunings = 1;                       ///< of this kind, which are to be done one after the other
 };

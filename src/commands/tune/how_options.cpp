@@ -151,7 +151,7 @@ void bind_time(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_finals(cli::Command& command, TuneOptions& options) {
-  tuning::FinalsStageRules& finals = options.finals;
+  FinalsSettings& finals = options.finals;
   const char* share = "share below 1, such as 1% or 0.01";
   command
       .whole("--finalists", finals.finalists, 1, "N",

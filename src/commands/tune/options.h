@@ -12,8 +12,8 @@
 #include "config/reader/load.h"
 #include "exec/cluster/cluster.h"
 #include "exec/device/measure_service.h"
+#include "model/statistics/finals_settings.h"
 #include "results/outputs.h"
-#include "tuning/finals_stage.h"
 #include "tuning/machine.h"
 #include "tuning/searching.h"
 #include "tuning/tuner.h"
@@ -42,7 +42,7 @@ struct TuneOptions {
   tuning::SearchRules search;
   exec::MeasureOptions measure;
   tuning::TunerRules tuner;
-  tuning::FinalsStageRules finals;
+  FinalsSettings finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
   std::vector<std::string> baseline_spec;         ///< or a spec: NAME=VALUE each

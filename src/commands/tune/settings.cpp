@@ -10,7 +10,6 @@
 #include "commands/tune/source_check.h"
 #include "config/reader/device_file.h"
 #include "model/program.h"
-#include "model/statistics/finals_time.h"
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
@@ -25,10 +24,10 @@ namespace {
 constexpr int kSearchedPerDevice = 4;  // keeps builds ahead of the device, and the search informed
 
 // One spec without anything to compare it with meets nobody in finals.
-FinalsTime finals_time(const Target& target, std::int64_t count) {
+std::optional<FinalsSettings> finals_to_come(const Target& target, std::int64_t count) {
   const bool several = target.options.tune && (count > 1 || !target.plan().baselines.empty());
-  if (!target.options.finals.hold || !(several || repeats_result(target))) return {};
-  return FinalsTime::of(target.options.finals.budget);
+  if (!target.options.finals.hold || !(several || repeats_result(target))) return std::nullopt;
+  return target.options.finals;
 }
 
 }  // namespace
@@ -183,8 +182,8 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   tuning::TunerRules rules = target.options.tuner;
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
-  if (rules.time_budget && target.options.tune && target.options.finals.hold)
-    *rules.time_budget -= reserved_for_finals(*rules.time_budget, target.options.finals.budget);
+  if (rules.time_budget && target.options.tune)
+    *rules.time_budget -= target.options.finals.reserved_of(*rules.time_budget);
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = target.options.tune && !target.job.in_full;
@@ -203,7 +202,7 @@ report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rule
   report::RunLimits limits;
   if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
-  limits.finals = finals_time(target, count);
+  limits.finals = finals_to_come(target, count);
   return limits;
 }
 
@@ -216,33 +215,10 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
   work.in_turn = !is_gpu(target.plan().backend);
   work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
-  work.finals = finals_time(target, count);
+  work.finals = finals_to_come(target, count);
   work.tunings = std::max(target.job.estimated_tunings, 1);
   work.budget_seconds = target.job.search.time_budget;
   return work;
-}
-
-tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, report::Progress::Time sweep_began,
-                                      std::vector<wire::Contender> stored) {
-  tuning::FinalsStageRules rules = target.options.finals;
-  rules.settings.seed = target.job.search.seed;
-  rules.again = [&options = target.options, retry_failed = target.job.retry_failed](const Failure& failure,
-                                                                                    bool repeated) {
-    return retry_failed || tuning::has_lapsed(failure, repeated, options.measure.deadlines);
-  };
-  rules.one_process = one_process;
-  rules.settings.together = target.options.makes_several();
-  rules.alone = repeats_result(target) || (target.job.baseline && !target.objective.by_time());
-  rules.time_budget = target.job.search.time_budget;
-  if (target.job.search.time_budget) rules.deadline = sweep_began + platform::ticks(*target.job.search.time_budget);
-  rules.settings.accuracy = target.options.demands.accuracy.value_or(kAccuracy);
-  rules.settings.width = target.options.demands.noise;
-  if (!target.job.only.empty()) rules.finalists = static_cast<int>(target.job.only.size());
-  if (const auto label = target.compared_with())
-    rules.settings.question =
-        wire::Question{*label, target.options.threshold.value_or(results::ComparisonRules().threshold)};
-  rules.stored = std::move(stored);
-  return rules;
 }
 
 }  // namespace tune::commands

@@ -11,7 +11,6 @@
 #include "report/progress.h"
 #include "results/outputs.h"
 #include "search/strategy.h"
-#include "tuning/finals_stage.h"
 #include "tuning/forecast.h"
 #include "tuning/grid.h"
 #include "tuning/journal_lookup.h"
@@ -69,8 +68,5 @@ report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rule
 /// What is to be done, with so many devices.
 tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>& grid, bool has_build,
                         std::int64_t count, std::size_t devices);
-/// `one_process`: the device admits one process at a time. `stored` are artifacts of earlier runs that take part.
-tuning::FinalsStageRules finals_rules(const Target& target, bool one_process, report::Progress::Time sweep_began,
-                                      std::vector<wire::Contender> stored);
 
 }  // namespace tune::commands

@@ -7,6 +7,7 @@
 #include "config/reader/load.h"
 #include "exec/workers.h"
 #include "model/statistics/objective.h"
+#include "recording/journal.h"
 #include "report/progress.h"
 #include "results/outputs.h"
 #include "results/tuning_outcome.h"

@@ -202,16 +202,36 @@ void print_kept(const std::filesystem::path& folder, const results::TuningOutcom
   platform::print(kept_text(folder, failed));
 }
 
+tuning::FinalsJob finals_job(const Target& target, const exec::RequestFactory& requests, recording::Journal& journal,
+                             report::Progress& progress, tuning::Measuring& measuring, const exec::ChosenDevice& device,
+                             report::Progress::Time sweep_began) {
+  const TuneOptions& options = target.options;
+  const Job& job = target.job;
+  tuning::FinalsJob finals{
+      options.finals, options.measure.deadlines, target.plan(), target.objective, requests, journal, progress,
+      measuring};
+  finals.retry_failed = job.retry_failed;
+  finals.one_process = device.one_process;
+  finals.alone = repeats_result(target) || (job.baseline && !target.objective.by_time());
+  finals.together = options.makes_several();
+  finals.accuracy = options.demands.accuracy.value_or(kAccuracy);
+  finals.width = options.demands.noise;
+  finals.finalists = job.only.empty() ? options.finals.finalists : static_cast<int>(job.only.size());
+  finals.time_budget = job.search.time_budget;
+  if (finals.time_budget) finals.deadline = sweep_began + platform::ticks(*finals.time_budget);
+  if (const auto label = target.compared_with())
+    finals.question = wire::Question{*label, options.threshold.value_or(results::ComparisonRules().threshold)};
+  return finals;
+}
+
 /// Decides among the trials: with --tune in finals.
-void decide(const tuning::FinalsParts& parts, const Target& target, const exec::ChosenDevice& device,
-            report::Progress::Time sweep_began, tuning::Tuner& tuner, results::TuningOutcome& outcome) {
-  tuning::remeasure_distrusted(tuner, parts.measuring, outcome.notes);
+void decide(tuning::FinalsJob job, const Target& target, tuning::Tuner& tuner, results::TuningOutcome& outcome) {
+  tuning::remeasure_distrusted(tuner, job.measuring, outcome.notes);
   if (!target.options.tune && !repeats_result(target)) return;
-  auto stored =
-      tuning::stored_baselines(parts.requests, store_places(target.options.store), target.job.baseline, outcome.notes);
-  tuning::decide_in_finals(parts, finals_rules(target, device.one_process, sweep_began, std::move(stored)), tuner,
-                           outcome);
-  if (!outcome.finals.held) tuning::confirm_best(tuner, parts.measuring, target.objective);
+  job.stored =
+      tuning::stored_baselines(job.requests, store_places(target.options.store), target.job.baseline, outcome.notes);
+  tuning::decide_in_finals(job, tuner, outcome);
+  if (!outcome.finals.held) tuning::confirm_best(tuner, job.measuring, target.objective);
 }
 
 /// What is printed and copied once the files are written.
@@ -284,8 +304,9 @@ Tuned tune(Target& target) {
   begin_estimate(estimate, target, grid, journal, requests, count);
   const tuning::JobEnd end = tuning::run_job(journal, [&, began = now()] {
     tuner.sweep(*strategy);
-    const tuning::FinalsParts parts{target.plan(), target.objective, requests, journal, progress, measuring};
-    if (tuner.systematic_failure().empty()) decide(parts, target, devices.front(), began, tuner, outcome);
+    if (tuner.systematic_failure().empty())
+      decide(finals_job(target, requests, journal, progress, measuring, devices.front(), began), target, tuner,
+             outcome);
   });
   if (end.by_error && tuner.trials().empty()) end.rethrow();  // it has not begun, so there is nothing to print
 

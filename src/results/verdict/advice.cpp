@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/statistics/finals_time.h"
+#include "model/statistics/finals_settings.h"
 
 namespace tune::results {
 namespace {
@@ -65,7 +65,7 @@ int rounds_of(const Standing& standing) {
 /// finals before; empty: they would, or nobody knows.
 std::string reachable_text(const Standing& standing) {
   const int rounds = rounds_of(standing);
-  if (!standing.outcome->finals.limits.budget || !standing.loss || rounds < 1) return "";
+  if (!standing.outcome->finals.budget || !standing.loss || rounds < 1) return "";
   const int most = SequentialIntervals::looks().back();
   const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
   if (reachable <= standing.accuracy || reachable > kVeryMuch) return "";
@@ -76,10 +76,10 @@ std::string reachable_text(const Standing& standing) {
 
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
 std::string longer_finals(const Standing& standing) {
-  const auto& finals = standing.outcome->finals.held;
+  const FinalsOutcome& outcome = standing.outcome->finals;
+  const auto& finals = outcome.held;
   const int rounds = rounds_of(standing);
-  const results::FinalsLimits& limits = standing.outcome->finals.limits;
-  double seconds = kMargin * limits.needed;
+  double seconds = kMargin * outcome.needed_seconds;
   if (finals) {
     const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
     seconds = 2 * taken;
@@ -88,16 +88,16 @@ std::string longer_finals(const Standing& standing) {
   seconds = in_tens(seconds);
   const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
   const double room = finals && finals->room ? *finals->room : 0;
-  if (!limits.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
+  if (!outcome.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
   // A longer run tries more specs, too, and leaves the finals no more than their share.
   const bool tried_all = standing.summary->specs && standing.summary->tried_all();
-  const double with_sweep = *limits.time_budget - room + seconds;
+  const double with_sweep = *outcome.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-  const bool needs_budget = limits.budget ? seconds > *limits.budget : !tried_all && seconds > kFirstRoundsSeconds;
+  const bool needs_budget = outcome.budget ? seconds > *outcome.budget : !tried_all && seconds > kFirstRoundsSeconds;
   return fmt::format(
       "{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
       same_command(standing, fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
-      *limits.time_budget);
+      *outcome.time_budget);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::string advice(const Standing& standing) {
   if (standing.has_tried_one_in_time())
     return same_command(standing, "a longer --time-budget") +
            fmt::format(" tries others; this spec took {:.3g} s", standing.summary->trials.front().seconds);
-  if (!outcome.finals.held && outcome.finals.limits.needed > 0) return longer_finals(standing);
+  if (!outcome.finals.held && outcome.finals.needed_seconds > 0) return longer_finals(standing);
   if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
   if (!outcome.finals.held || !standing.by_rounds) return "";
   if (outcome.finals.disturbed.left_out > 0 || outcome.finals.overlooked)

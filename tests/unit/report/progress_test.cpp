@@ -213,22 +213,23 @@ TEST(Progress, GivesNoEtaBeforeThereIsARate) {
   EXPECT_EQ(out.str().find("ETA"), std::string::npos);
 }
 
-/// The ETA after ten of 40 specs in as many seconds, each of which was measured for half a second.
-std::string eta(const RunLimits& limits) {
+/// The ETA after ten of 40 specs in as many seconds, each of which was measured for half a second, or so long.
+std::string eta(const RunLimits& limits, double measured_seconds = 0.5) {
   std::ostringstream out;
   Progress progress(out, kPlain, 40, kStart, limits);
-  for (int i = 1; i <= 10; ++i) progress.tell(measured(i, 1e-3, 0.5), false, kStart + seconds(i));
+  for (int i = 1; i <= 10; ++i) progress.tell(measured(i, 1e-3, measured_seconds), false, kStart + seconds(i));
   const std::string text = out.str();
   return text.substr(text.find("ETA"));
 }
 
 TEST(Progress, TheEtaKnowsTheBudgetsAndTheFinals) {
   EXPECT_EQ(eta({}), "ETA 0:30\n");
-  EXPECT_EQ(eta({.finals = {20}}), "ETA 0:50\n");
-  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .finals = {20}}), "ETA 0:30\n");
-  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .run = kStart + seconds(35), .finals = {20}}), "ETA 0:25\n");
-  EXPECT_EQ(eta({.finals = {10, true}}), "ETA 0:50\n") << "40 specs of half a second";
-  EXPECT_EQ(eta({.finals = {25, true}}), "ETA 0:55\n");
+  const FinalsSettings unbounded, short_ones{.budget = 20};
+  EXPECT_EQ(eta({.finals = short_ones}), "ETA 0:50\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .finals = short_ones}), "ETA 0:30\n");
+  EXPECT_EQ(eta({.sweep = kStart + seconds(20), .run = kStart + seconds(35), .finals = short_ones}), "ETA 0:25\n");
+  EXPECT_EQ(eta({.finals = unbounded}), "ETA 0:50\n") << "40 specs of half a second";
+  EXPECT_EQ(eta({.finals = unbounded}, 0.001), "ETA 0:31\n") << "a second, though the sweep measures for less";
 }
 
 TEST(Progress, ATimeBudgetGivesAnEtaAtOnce) {

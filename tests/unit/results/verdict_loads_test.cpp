@@ -8,7 +8,7 @@
 
 #include "exec/evaluate/finals_runner.h"
 #include "fakes/fake_host.h"
-#include "model/statistics/finals_time.h"
+#include "model/statistics/finals_settings.h"
 #include "model/values/random.h"
 #include "platform/process/process.h"
 #include "program/whole_command.h"
@@ -164,7 +164,7 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   };
   exec::FinalsRules finals_rules;
   finals_rules.seed = seed;
-  finals_rules.end = after(FinalsTime::of({}).after(sweep));
+  finals_rules.end = after(FinalsSettings().seconds_after(sweep));
   finals_rules.last_end = after(kFirstRoundsSeconds);
   const Finals finals = exec::FinalsRunner(*service, contenders, finals_rules).run([](int, std::size_t) {});
 
@@ -172,7 +172,7 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   for (const Trial& trial : tuner.trials()) merits.push_back(objective.merit(trial.spec, *trial.measurement()));
   const Ranking ranking = rank(tuner.trials(), merits, &finals);
   const double won = work.at(static_cast<std::size_t>(ranking.rows.front().trial->spec.mesh_idx));
-  const auto limit = after(std::max(FinalsTime::of({}).after(sweep), kFirstRoundsSeconds));
+  const auto limit = after(std::max(FinalsSettings().seconds_after(sweep), kFirstRoundsSeconds));
   return {won <= 1.01 * *std::ranges::min_element(work), ranking.loss && *ranking.loss <= kAccuracy && left_out == 0,
           std::chrono::duration<double>(tuning.host().now() - limit).count()};
 }

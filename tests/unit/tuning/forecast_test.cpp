@@ -38,7 +38,7 @@ TEST(Forecast, AddsBuildsAndTiming) {
 TEST(Forecast, HasTheRangeOfWhatItIsFrom) {
   tuning::Work many = work(1000);
   many.in_turn = false;
-  many.finals.seconds = 30;
+  many.finals = FinalsSettings{.budget = 30};
   tuning::Forecast forecast(many);
   for (const double seconds : {0.5, 0.5, 1.5, 1.5}) forecast.add(timed(seconds));
   EXPECT_DOUBLE_EQ(forecast.range().low, 501) << "two standard errors, and the shortest finals";
