@@ -83,19 +83,19 @@ bool write_log(const fs::path& file, const Trial& trial) try {
 
 }  // namespace
 
-Outputs::Outputs(const OutputRules& rules) {
+Outputs::Outputs(const OutputSettings& settings, const OutputRules& rules) {
   const std::string suffix = safe_name(rules.suffix);
   const std::string of_journal = rules.journal_of_all ? rules.part : suffix;
-  if (rules.kt_cache) kt_cache = with_suffix(*rules.kt_cache, suffix);
-  if (rules.t4) t4 = with_suffix(*rules.t4, suffix);
-  if (rules.tuning_results) tuning_results = *rules.tuning_results;
+  if (settings.kt_cache) kt_cache = with_suffix(*settings.kt_cache, suffix);
+  if (settings.t4) t4 = with_suffix(*settings.t4, suffix);
+  if (settings.tuning_results) tuning_results = *settings.tuning_results;
   if (rules.prefix) {
     csv = with_ending(*rules.prefix, suffix, ".csv");
     if (rules.journal) journal = with_ending(*rules.prefix, of_journal, ".jsonl");
     if (rules.journal_of_all && rules.best) database = with_ending(*rules.prefix, rules.part, ".db.yaml");
     if (rules.journal) logs = with_ending(*rules.prefix, suffix, ".logs");
-    if (rules.best) best = with_ending(*rules.prefix, suffix, rules.best_ending);
-    if (rules.kbench) {
+    if (rules.best) best = with_ending(*rules.prefix, suffix, settings.best_ending);
+    if (settings.kbench) {
       text = with_ending(*rules.prefix, suffix, ".txt");
       failures = with_ending(*rules.prefix, suffix, ".failures.json");
     }
@@ -181,18 +181,18 @@ void write_csv(const fs::path& path, const Space& space, std::span<const config:
   platform::write_file(path, report::build_csv(name, parameter_names(space), rows, pruned_points(space, filters)));
 }
 
-report::Logs write_logs(const LogRules& rules, std::span<const Trial> trials) {
+report::Logs write_logs(const fs::path& folder, const fs::path& keep, std::span<const Trial> trials) {
   report::Logs logs;
   for (const Trial* trial : report::first_failures(trials)) {
     const std::int64_t mesh_idx = trial->spec.mesh_idx;
     const Failure& failure = *trial->failure();
     if (failure.stage != Stage::build || failure.log.empty()) continue;
     std::error_code ignored;
-    const fs::path kept = rules.keep / std::to_string(mesh_idx) / "log.txt";
-    const fs::path file = rules.folder / (std::to_string(mesh_idx) + ".txt");
-    if (!rules.keep.empty() && !trial->recorded && fs::exists(kept, ignored))
+    const fs::path kept = keep / std::to_string(mesh_idx) / "log.txt";
+    const fs::path file = folder / (std::to_string(mesh_idx) + ".txt");
+    if (!keep.empty() && !trial->recorded && fs::exists(kept, ignored))
       logs[mesh_idx] = kept.string();
-    else if (!rules.folder.empty() && write_log(file, *trial))
+    else if (!folder.empty() && write_log(file, *trial))
       logs[mesh_idx] = file.string();
   }
   return logs;

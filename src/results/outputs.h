@@ -13,20 +13,24 @@
 
 namespace tune::results {
 
-/// Which files a run is to write.
-struct OutputRules {
-  std::optional<std::filesystem::path> prefix;  ///< --output
+/// Which files a user asks for beside those of --output.
+struct OutputSettings {
   std::optional<std::filesystem::path> kt_cache, t4;
-  bool journal = true;
-  bool best = false;  ///< PREFIX.yaml
   std::string best_ending = ".yaml";
   bool kbench = false;                                  ///< PREFIX.txt and PREFIX.failures.json
   std::optional<std::filesystem::path> tuning_results;  ///< --tuning_results_file
-  std::vector<std::filesystem::path> yamls;             ///< name the journal if there is no prefix
-  std::vector<std::string> command = {};                ///< that is tuned instead of a tuning file; likewise
-  std::string suffix;                                   ///< tells the shapes of --shapes apart
-  std::string part = {};        ///< tells the parts of --partition apart, whose shapes others tune
-  bool journal_of_all = false;  ///< all shapes have one journal
+};
+
+/// Which files of --output a tuning writes, and what their names follow from.
+struct OutputRules {
+  std::optional<std::filesystem::path> prefix = {};
+  bool journal = true;
+  bool best = false;                              ///< PREFIX.yaml
+  std::vector<std::filesystem::path> yamls = {};  ///< name the journal if there is no prefix
+  std::vector<std::string> command = {};          ///< that is tuned instead of a tuning file; likewise
+  std::string suffix = {};                        ///< tells the shapes of --shapes apart
+  std::string part = {};                          ///< tells the parts of --partition apart, whose shapes others tune
+  bool journal_of_all = false;                    ///< all shapes have one journal
 };
 
 /// The files a run writes: PREFIX.csv, PREFIX.jsonl, PREFIX.yaml; without --output only a journal in the state folder,
@@ -40,7 +44,7 @@ struct Outputs {
   std::filesystem::path tuning_results;      ///< one for all shapes
   std::filesystem::path database;            ///< likewise: the best of each
 
-  explicit Outputs(const OutputRules& rules);
+  Outputs(const OutputSettings& settings, const OutputRules& rules);
   /// Throws Error(bad_input) if one of the files is also an input of the run, two of them are the same, or one of
   /// them exists and is not a file.
   void must_not_be(const std::vector<std::filesystem::path>& inputs) const;
@@ -59,14 +63,10 @@ void write_csv(const std::filesystem::path& path, const Space& space, const Tuni
 void write_csv(const std::filesystem::path& path, const Space& space, std::span<const config::Filter> filters,
                const std::string& name, std::span<const report::BuildRow> rows);
 
-/// Where the logs of failed builds are written.
-struct LogRules {
-  std::filesystem::path folder;  ///< empty: nowhere
-  std::filesystem::path keep;    ///< --keep: has a log of every spec that failed in this run; empty: nothing
-};
-
 /// Writes what the compiler printed for the first spec of each cause of failed builds as FOLDER/mesh_idx.txt, unless
-/// `keep` has it. Returns the files; one that cannot be written is left out.
-report::Logs write_logs(const LogRules& rules, std::span<const Trial> trials);
+/// there is no folder, or `keep` has it: the folder of --keep, with a log of every spec that failed in this run.
+/// Returns the files; one that cannot be written is left out.
+report::Logs write_logs(const std::filesystem::path& folder, const std::filesystem::path& keep,
+                        std::span<const Trial> trials);
 
 }  // namespace tune::results

@@ -71,7 +71,7 @@ fs::path csv_of(const AuditOptions& audit) {
   results::OutputRules rules = output_rules(audit.tuning, Job(audit.tuning));
   rules.journal = false;  // there is none of the audit itself
   rules.best = false;
-  const results::Outputs outputs(rules);
+  const results::Outputs outputs(audit.tuning.outputs, rules);
   std::vector<fs::path> inputs = audit.tuning.yaml;
   inputs.insert(inputs.end(), audit.recordings.begin(), audit.recordings.end());
   for (const auto& file : {audit.tuning.shapes, audit.tuning.machine.device_file})

@@ -35,8 +35,7 @@ class TuningAudit {
       : audit_(&audit),
         options_(&audit.tuning),
         workers_(find_workers(options_->measure.deadlines)),
-        prefix_(options_->outputs.prefix ? options_->outputs.prefix->string()
-                                         : prefix_in_state_folder(*options_, "audit")) {
+        prefix_(options_->prefix ? options_->prefix->string() : prefix_in_state_folder(*options_, "audit")) {
     if (options_->shapes)
       for (const config::Shape& shape : config::read_shapes(*options_->shapes).shapes) shapes_.emplace_back(shape);
     else
@@ -54,7 +53,7 @@ class TuningAudit {
       judge(audited, shapes_[i]);
       done.push_back(std::move(audited));
     }
-    if (!options_->outputs.prefix) say("journals: " + prefix_ + "-*.jsonl");
+    if (!options_->prefix) say("journals: " + prefix_ + "-*.jsonl");
   }
 
  private:

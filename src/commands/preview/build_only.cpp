@@ -49,7 +49,7 @@ const Spec* spec_of_reference(const Plan& plan, std::span<const report::BuildRow
 
 void print(const Target& target, const results::TuningOutcome& outcome, std::span<const report::BuildRow> rows) {
   const std::vector<Trial> lost = lost_in(rows);
-  const report::Logs logs = results::write_logs(log_rules(target.options, target.outputs), lost);
+  const report::Logs logs = results::write_logs(target.outputs.logs, target.options.measure.keep, lost);
   const report::ListLook look = list_look(target.options, target.plan());
   report::TextPage page(look.width, look.colors);
   if (const auto columns = report::build_columns(rows, look); !target.options.terminal.quiet && !columns.empty()) {

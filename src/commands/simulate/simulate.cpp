@@ -73,13 +73,10 @@ recording::Recording chosen_recording(const TuneOptions& options, const std::fil
   return std::move(recordings.back());
 }
 
-results::Outputs without_journal(results::OutputRules rules) {
-  rules.journal = false;
-  return results::Outputs(rules);
-}
-
 results::Outputs outputs_of(const TuneOptions& options) {
-  results::Outputs outputs = without_journal(output_rules(options, Job(options)));
+  results::OutputRules rules = output_rules(options, Job(options));
+  rules.journal = false;
+  results::Outputs outputs(options.outputs, rules);
   std::vector<std::filesystem::path> inputs = options.yaml;
   inputs.push_back(options.simulate);
   outputs.must_not_be(inputs);
@@ -242,7 +239,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   tuning::Tuner tuner(objective, runner, progress, tuner_rules(options, search, enough), [&] { return replay.now(); });
 
   // What is written.
-  const results::Outputs outputs = audit != nullptr ? without_journal({}) : outputs_of(options);
+  const results::Outputs outputs = audit != nullptr ? results::Outputs({}, {.journal = false}) : outputs_of(options);
   if (audit == nullptr) print_warnings(loaded.warnings);
   tuning::Exporter exporter(outputs, plan, objective, recording.device, options.tuner.time);
   if (!options.search.spec) outcome.specs = specs.exact_size();

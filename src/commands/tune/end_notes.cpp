@@ -47,7 +47,8 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
     results::note_device_of_file(name_of_input(target.options), target.loaded.source, tuned_for, outcome.notes);
   if (earlier && outcome.finals.has_winner()) outcome.comparison = earlier->compare(tuned_for, outcome);
   note_stale_best(target, shown, outcome);
-  if (!target.job.silent) outcome.logs = results::write_logs(log_rules(target.options, target.outputs), outcome.trials);
+  if (!target.job.silent)
+    outcome.logs = results::write_logs(target.outputs.logs, target.options.measure.keep, outcome.trials);
   const std::string path = line_with_escapes(journal.path().string());
   if (!target.job.prefix) outcome.notes.add("journal: " + path);
   if (journal.lost())

@@ -149,17 +149,16 @@ void bind_programs(cli::Command& command, TuneOptions& options) {
 
 /// best.csv means the files best.*.
 void split_output(TuneOptions& options) {
-  results::OutputRules& outputs = options.outputs;
-  if (!outputs.prefix) return;
-  const std::string ending = outputs.prefix->extension();
-  options.output_is_best = platform::is_yaml(*outputs.prefix);
-  if (options.output_is_best) outputs.best_ending = ending;
-  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") outputs.prefix->replace_extension();
+  if (!options.prefix) return;
+  const std::string ending = options.prefix->extension();
+  options.output_is_best = platform::is_yaml(*options.prefix);
+  if (options.output_is_best) options.outputs.best_ending = ending;
+  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") options.prefix->replace_extension();
 }
 
 void check_output(const TuneOptions& options) {
-  if (!options.outputs.prefix) return;
-  const std::filesystem::path& prefix = *options.outputs.prefix;
+  if (!options.prefix) return;
+  const std::filesystem::path& prefix = *options.prefix;
   const std::string last = prefix.filename().string();
   if (last.empty() || last == "." || last == "..")
     cli::refuse("--output '" + prefix.string() + "' is a folder; add what the files' names begin with, such as " +
@@ -172,13 +171,13 @@ void check_output(const TuneOptions& options) {
 
 void bind_output(cli::Command& command, TuneOptions& options, const char* help) {
   command.group("What comes out");
-  command.path("--output,-o", options.outputs.prefix, "PREFIX", help).common();
+  command.path("--output,-o", options.prefix, "PREFIX", help).common();
   command.then([&options] { split_output(options); });
   command.check([&options] { check_output(options); });
 }
 
 void bind_other_formats(cli::Command& command, TuneOptions& options) {
-  results::OutputRules& outputs = options.outputs;
+  results::OutputSettings& outputs = options.outputs;
   command
       .path("--tuning_results_file", outputs.tuning_results, "FILE",
             "Tune, and write the best configuration of each size to one file, which --shapes reads")
@@ -192,7 +191,7 @@ void bind_other_formats(cli::Command& command, TuneOptions& options) {
   command.check([&options] {
     if (options.outputs.tuning_results && options.mode == Mode::simulate)
       cli::refuse("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
-    if (options.outputs.kbench && !options.outputs.prefix)
+    if (options.outputs.kbench && !options.prefix)
       cli::refuse("--kbench-files are named after --output; give --output PREFIX too");
   });
 }

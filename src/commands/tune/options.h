@@ -62,8 +62,9 @@ struct TuneOptions {
   exec::ClusterRules cluster;  ///< without a launcher the run is on this machine
 
   // What comes out.
-  results::OutputRules outputs;
-  bool output_is_best = false;                    ///< --output names the best YAML file itself
+  std::optional<std::filesystem::path> prefix;  ///< --output: of the files
+  bool output_is_best = false;                  ///< it names the best YAML file itself
+  results::OutputSettings outputs;
   std::optional<std::filesystem::path> artifact;  ///< folder for a copy of what was built for the best
   std::optional<platform::Address> live;          ///< where the run's page is served while it goes on
   TerminalOptions terminal;

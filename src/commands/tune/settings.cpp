@@ -79,7 +79,7 @@ tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
 }
 
 results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
-  results::OutputRules rules = options.outputs;
+  results::OutputRules rules;
   rules.prefix = job.prefix;
   rules.best = options.tune;
   rules.yamls = options.yaml;
@@ -92,12 +92,8 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
 }
 
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending) {
-  std::filesystem::path journal = results::Outputs(output_rules(options, Job(options))).journal;
+  std::filesystem::path journal = results::Outputs(options.outputs, output_rules(options, Job(options))).journal;
   return journal.replace_extension("").string() + "-" + ending;
-}
-
-results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs) {
-  return {outputs.logs, options.measure.keep};
 }
 
 results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv) {

@@ -36,7 +36,6 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job);
 /// PREFIX of the files of a command that tunes the same several times, which is called `ending`, in the folder of
 /// journals.
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending);
-results::LogRules log_rules(const TuneOptions& options, const results::Outputs& outputs);
 /// `csv`: the file that will have all specs; empty: none.
 results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv);
 /// How a dry run and --build-only list specs on stdout.

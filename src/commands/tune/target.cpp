@@ -73,7 +73,7 @@ Job::Job(const TuneOptions& options)
     : load(options.load),
       devices(options.per_device_model ? std::nullopt : options.devices),  // each model names its own
       search(options.search),
-      prefix(options.outputs.prefix),
+      prefix(options.prefix),
       baseline(options.baseline),
       quiet(options.terminal.quiet),
       retry_failed(options.retry_failed) {}
@@ -114,7 +114,7 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
       workers(its_workers),
       job(std::move(its_job)),
       started(std::chrono::steady_clock::now()),
-      outputs(output_rules(options, job)),
+      outputs(options.outputs, output_rules(options, job)),
       machine(machine_rules(options, job, outputs), workers),
       loaded(load_for(options, job, machine)),
       objective(loaded.plan),
