@@ -139,16 +139,6 @@ std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning
   return std::make_unique<search::Listed>(std::move(listed));
 }
 
-tuning::TunerRules tuner_rules(const TuneOptions& options, const tuning::SearchRules& search,
-                               std::optional<double> enough) {
-  tuning::TunerRules rules = options.tuner;
-  rules.max_evals = search.max_evals;
-  rules.time_budget = search.time_budget;
-  rules.enough = enough;
-  rules.keep_going = true;
-  return rules;
-}
-
 /// Recorded finals count if all who met there are among the specs of this replay: then the best is theirs.
 void take_finals(Finals finals, const Space& space, const Objective& objective, std::span<const Trial> trials,
                  results::TuningOutcome& outcome) {
@@ -236,12 +226,17 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRule
   const std::unique_ptr<search::Strategy> strategy =
       strategy_of(options, search, specs, plan, objective, model, replay, outcome);
   report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
-  tuning::Tuner tuner(objective, runner, progress, tuner_rules(options, search, enough), [&] { return replay.now(); });
+  const tuning::TunerRules rules = {.max_evals = search.max_evals,
+                                    .time_budget = search.time_budget,
+                                    .enough = enough,
+                                    .time = options.time,
+                                    .keep_going = true};
+  tuning::Tuner tuner(objective, runner, progress, rules, [&] { return replay.now(); });
 
   // What is written.
   const results::Outputs outputs = audit != nullptr ? results::Outputs({}, {.journal = false}) : outputs_of(options);
   if (audit == nullptr) print_warnings(loaded.warnings);
-  tuning::Exporter exporter(outputs, plan, objective, recording.device, options.tuner.time);
+  tuning::Exporter exporter(outputs, plan, objective, recording.device, options.time);
   if (!options.search.spec) outcome.specs = specs.exact_size();
 
   // Try, and decide.

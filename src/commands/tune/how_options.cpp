@@ -141,12 +141,12 @@ void bind_time(cli::Command& command, TuneOptions& options) {
       .repeats_spec();
   const auto statistic = [&options](const std::string& text) {
     using enum Statistic;
-    options.tuner.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
+    options.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
   };
   command.choice("--statistic", statistic, "median|mean|min",
                  "Which of a spec's launch times is its time in the sweep (default: median; the finals' are medians)");
   command.choice(
-      "--outliers", [&options](const std::string& text) { options.tuner.time.without_outliers = text == "drop"; },
+      "--outliers", [&options](const std::string& text) { options.time.without_outliers = text == "drop"; },
       "keep|drop", "Whether launches that took far longer than the others count in it (default: keep)");
 }
 
@@ -230,7 +230,7 @@ void bind_compare(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_failures(cli::Command& command, TuneOptions& options) {
-  command.flag("--keep-going", options.tuner.keep_going, "Do not stop when all specs fail alike");
+  command.flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike");
   command.flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run");
 }
 

@@ -16,7 +16,6 @@
 #include "results/outputs.h"
 #include "tuning/machine.h"
 #include "tuning/searching.h"
-#include "tuning/tuner.h"
 
 namespace tune::commands {
 
@@ -41,7 +40,8 @@ struct TuneOptions {
   // How.
   tuning::SearchRules search;
   exec::MeasureOptions measure;
-  tuning::TunerRules tuner;
+  TimeRule time;            ///< what stands for the launches of a spec
+  bool keep_going = false;  ///< also when every spec fails alike
   FinalsSettings finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with

@@ -100,7 +100,7 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   results::ResultsRules rules = printed_results(options.terminal);
   rules.command = reproducing_command(options, job);
   rules.tuned = options.tune;
-  rules.time = options.tuner.time;
+  rules.time = options.time;
   rules.all_in = csv.string();
   rules.demands = options.demands;
   rules.demands.fresh = options.fresh;
@@ -175,7 +175,9 @@ std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
 tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning::Grid>& grid, const Device& device,
                                std::size_t devices) {
   const tuning::SearchRules& search = target.job.search;
-  tuning::TunerRules rules = target.options.tuner;
+  tuning::TunerRules rules;
+  rules.time = target.options.time;
+  rules.keep_going = target.options.keep_going;
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
   if (rules.time_budget && target.options.tune)

@@ -277,7 +277,7 @@ Tuned tune(Target& target) {
 
   // What is known already.
   const bool fresh = target.options.fresh || repeats_result(target) || compares_programs(target);
-  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.tuner.time);
+  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.time);
   const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);
