@@ -1,6 +1,10 @@
 #include "commands/preview/build_rows.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include "platform/process/terminal.h"
+#include "report/text.h"
 
 namespace tune::commands {
 
@@ -38,6 +42,11 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
 }
 
 bool builds_reference(const Plan& plan) { return std::holds_alternative<Custom>(plan.problem) && !plan.is_program(); }
+
+report::ListLook list_look(const TuneOptions& options, const Plan& plan) {
+  return {plan.name, report::varying_parameters(plan.space), platform::terminal_columns(STDOUT_FILENO),
+          wants_colors(options.terminal, STDOUT_FILENO)};
+}
 
 std::vector<Trial> lost_in(std::span<const report::BuildRow> rows) {
   std::vector<Trial> lost;

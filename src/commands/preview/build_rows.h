@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/tune/options.h"
 #include "exec/device/measure_service.h"
 #include "report/build_table.h"
 
@@ -19,6 +20,8 @@ void judge(report::BuildRow& row, exec::MeasureService& service);
 std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureService& service);
 /// Whether specs are checked against a kernel that has to be built.
 bool builds_reference(const Plan& plan);
+/// How they list specs on stdout.
+report::ListLook list_look(const TuneOptions& options, const Plan& plan);
 /// The rows that are lost, as trials.
 std::vector<Trial> lost_in(std::span<const report::BuildRow> rows);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "commands/installation.h"
 #include "commands/messages.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
@@ -25,6 +26,12 @@ bool has_sizes(const TuneOptions& options) { return options.load.m || options.lo
 /// Without a tuning file, sizes choose one of the problems of a journal.
 bool sizes_choose(const TuneOptions& options, const recording::Recording& recording) {
   return options.yaml.empty() && has_sizes(options) && recording.format == recording::Recording::Format::journal;
+}
+
+/// The file that --device-file means. Throws Error(bad_input).
+std::optional<std::filesystem::path> known_device_file(const TuneOptions& options) {
+  if (!options.machine.device_file) return std::nullopt;
+  return config::find_device_file(*options.machine.device_file, folder_of_devices());
 }
 
 results::RecordedPlanRules plan_rules(const TuneOptions& options, const std::filesystem::path& file,

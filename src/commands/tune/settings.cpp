@@ -8,7 +8,6 @@
 
 #include "commands/installation.h"
 #include "commands/tune/source_check.h"
-#include "config/reader/device_file.h"
 #include "model/program.h"
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
@@ -34,11 +33,6 @@ std::optional<FinalsSettings> finals_to_come(const Target& target, std::int64_t 
 
 std::string name_of_input(const TuneOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
-}
-
-std::optional<std::filesystem::path> known_device_file(const TuneOptions& options) {
-  if (!options.machine.device_file) return std::nullopt;
-  return config::find_device_file(*options.machine.device_file, folder_of_devices());
 }
 
 tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search) {
@@ -106,11 +100,6 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   rules.demands.fresh = options.fresh;
   rules.judged = options.tune;
   return rules;
-}
-
-report::ListLook list_look(const TuneOptions& options, const Plan& plan) {
-  return {plan.name, report::varying_parameters(plan.space), platform::terminal_columns(STDOUT_FILENO),
-          wants_colors(options.terminal, STDOUT_FILENO)};
 }
 
 report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan) {

@@ -7,7 +7,6 @@
 
 #include "commands/tune/target.h"
 #include "exec/device/measure_service.h"
-#include "report/build_table.h"
 #include "report/progress.h"
 #include "results/outputs.h"
 #include "search/strategy.h"
@@ -27,8 +26,6 @@ report::Progress::Time now();
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
-/// The file that --device-file means. Throws Error(bad_input).
-std::optional<std::filesystem::path> known_device_file(const TuneOptions& options);
 tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search);
 tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
 tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job);
@@ -38,8 +35,6 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job);
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending);
 /// `csv`: the file that will have all specs; empty: none.
 results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv);
-/// How a dry run and --build-only list specs on stdout.
-report::ListLook list_look(const TuneOptions& options, const Plan& plan);
 report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);
 /// Throws Error(environment) if the backend's worker is not installed.
 exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
