@@ -100,25 +100,26 @@ Device required_device(const std::string& arch) {
 
 }  // namespace
 
-Machine::Machine(MachineRules rules, exec::Workers& workers) : rules_(std::move(rules)), workers_(&workers) {
-  if (rules_.device_file)
-    stand_in_ = config::read_device(config::find_device_file(*rules_.device_file, rules_.known_devices));
-  else if (rules_.arch && rules_.need == Need::names)
-    stand_in_ = required_device(*rules_.arch);
-  if (stand_in_ && rules_.arch) stand_in_->arch = *rules_.arch;
+Machine::Machine(MachineSettings settings, MachineRules rules, exec::Workers& workers)
+    : settings_(std::move(settings)), rules_(std::move(rules)), workers_(&workers) {
+  if (settings_.device_file)
+    stand_in_ = config::read_device(config::find_device_file(*settings_.device_file, rules_.known_devices));
+  else if (settings_.arch && rules_.need == Need::names)
+    stand_in_ = required_device(*settings_.arch);
+  if (stand_in_ && settings_.arch) stand_in_->arch = *settings_.arch;
 }
 
 // Where there is no device, that for which code is built decides which backend's file is meant.
 bool Machine::present(Backend backend) const {
   if (stand_in_) return is_built_by(stand_in_->arch, backend);
-  if (rules_.arch) return is_built_by(*rules_.arch, backend);
+  if (settings_.arch) return is_built_by(*settings_.arch, backend);
   return workers_->present(backend);
 }
 
 // Throws Error(bad_input) if it is a device of another backend. `--arch` says for itself what is built for.
 const Device& Machine::stand_in_for(Backend backend) const {
   const auto fits = [backend](const Device& device) { return is_device_of(device.arch, backend); };
-  if (!rules_.device_file || rules_.arch || fits(*stand_in_)) return *stand_in_;
+  if (!settings_.device_file || settings_.arch || fits(*stand_in_)) return *stand_in_;
   const std::vector<std::string> known = config::known_devices(rules_.known_devices, fits);
   throw Error(
       ExitCode::bad_input,
@@ -130,9 +131,9 @@ const Device& Machine::stand_in_for(Backend backend) const {
 
 // A dry run need not have the device, and what is missing for a build is said when it is built.
 std::optional<Device> Machine::limiting_device(Backend backend) {
-  if (stand_in_ && rules_.arch && !is_built_by(*rules_.arch, backend))
+  if (stand_in_ && settings_.arch && !is_built_by(*settings_.arch, backend))
     throw Error(ExitCode::bad_input,
-                fmt::format("--arch {} is not for the {} backend", *rules_.arch, to_text(backend)));
+                fmt::format("--arch {} is not for the {} backend", *settings_.arch, to_text(backend)));
   if (stand_in_) return stand_in_for(backend);
   try {
     return hello(backend).device;
@@ -181,13 +182,13 @@ wire::Hello Machine::hello_for_building(Backend backend) const {
   const bool gpu = is_gpu(backend);
   if (stand_in_)
     hello.device = *stand_in_;
-  else if (gpu && rules_.arch && *rules_.arch != hello.device.arch)  // not the device that is here
-    hello.device = known_device(*rules_.arch).value_or(Device());
+  else if (gpu && settings_.arch && *settings_.arch != hello.device.arch)  // not the device that is here
+    hello.device = known_device(*settings_.arch).value_or(Device());
   std::string& arch = hello.device.arch;
-  if (rules_.arch && !gpu && !is_program(backend))
+  if (settings_.arch && !gpu && !is_program(backend))
     throw Error(ExitCode::bad_input,
                 "--arch is for CUDA, HIP and programs; on the CPU build.flags says it (-march=...)");
-  if (rules_.arch) arch = *rules_.arch;
+  if (settings_.arch) arch = *settings_.arch;
   if (arch.empty()) throw Error(ExitCode::environment, hello.no_device + "; say what to build for with --arch");
   if (!hello.archs.empty() && std::ranges::find(hello.archs, arch) == hello.archs.end())
     throw Error(ExitCode::bad_input, fmt::format("{} cannot build for '{}'; it knows {}", hello.compiler, arch,

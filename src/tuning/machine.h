@@ -7,7 +7,13 @@
 
 namespace tune::tuning {
 
-/// How much of a machine a run needs.
+/// The machine that a user lists or builds for, if it is not this one.
+struct MachineSettings {
+  std::optional<std::filesystem::path> device_file;  ///< of a device, or its name
+  std::optional<std::string> arch;                   ///< --arch: what to build for
+};
+
+/// How much of a machine a run needs, and where it is described.
 struct MachineRules {
   enum class Need {
     names,     ///< to list specs: also without the device
@@ -15,11 +21,9 @@ struct MachineRules {
     device,    ///< to measure, unless the journal knows all there is to measure
   };
   Need need = Need::device;
-  std::filesystem::path journal;                     ///< remembers the machine where it cannot be asked
-  std::optional<std::filesystem::path> device_file;  ///< of a device, or its name
-  std::filesystem::path known_devices;               ///< the folder that has files of known devices
-  std::optional<std::string> arch;                   ///< --arch: what to build for
-  std::optional<std::string> devices;                ///< --devices
+  std::filesystem::path journal;        ///< remembers the machine where it cannot be asked
+  std::filesystem::path known_devices;  ///< the folder that has files of known devices
+  std::optional<std::string> devices;   ///< that are measured on: all, indices, or a model
 };
 
 /// The machine that a run is for: what a worker says of it, what a device file says, or what the journal remembers.
@@ -27,7 +31,7 @@ struct MachineRules {
 class Machine {
  public:
   /// `workers` must outlive this. Throws Error(bad_input) for a bad device file.
-  Machine(MachineRules rules, exec::Workers& workers);
+  Machine(MachineSettings settings, MachineRules rules, exec::Workers& workers);
 
   bool present(Backend backend) const;
   /// Where the tuning file's expressions take their device from. Throws Error.
@@ -46,6 +50,7 @@ class Machine {
   wire::Hello hello_for_building(Backend backend) const;
   void describe_chosen(wire::Hello& hello) const;
 
+  MachineSettings settings_;
   MachineRules rules_;
   exec::Workers* workers_;
   std::optional<Device> stand_in_;  ///< for the device: from a file, or in a dry run by its architecture alone

@@ -43,7 +43,8 @@ TuneOptions with_tuning_file(TuneOptions options) {
   if (!options.takes_shipped_file()) return options;
   exec::Workers workers = find_workers(options.measure.deadlines);
   const Job job(options);
-  tuning::Machine machine(machine_rules(options, job, results::Outputs(options.outputs, output_rules(options, job))),
+  tuning::Machine machine(options.machine,
+                          machine_rules(options, job, results::Outputs(options.outputs, output_rules(options, job))),
                           workers);
   const Backend backend = chosen_backend(options, machine);
   const std::filesystem::path file =

@@ -56,7 +56,7 @@ struct TuneOptions {
   bool retry_failed = false;
   bool run_only = false;  ///< builds nothing
   bool fresh = false;     ///< measures again what the journal knows
-  tuning::MachineRules machine;
+  tuning::MachineSettings machine;
   StoreOptions store;
   bool clear_cache = false;    ///< the store is emptied before the run
   exec::ClusterRules cluster;  ///< without a launcher the run is on this machine

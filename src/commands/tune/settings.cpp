@@ -52,7 +52,7 @@ tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRul
 
 tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs) {
   using Need = tuning::MachineRules::Need;
-  tuning::MachineRules rules = options.machine;
+  tuning::MachineRules rules;
   rules.need = options.mode == Mode::build_only ? Need::compiler
                : options.mode == Mode::dry_run  ? Need::names
                                                 : Need::device;

@@ -115,7 +115,7 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
       job(std::move(its_job)),
       started(std::chrono::steady_clock::now()),
       outputs(options.outputs, output_rules(options, job)),
-      machine(machine_rules(options, job, outputs), workers),
+      machine(options.machine, machine_rules(options, job, outputs), workers),
       loaded(load_for(options, job, machine)),
       objective(loaded.plan),
       filters(config::parse_filters(options.filters, loaded.plan.space)) {
