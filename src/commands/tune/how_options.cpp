@@ -101,9 +101,9 @@ void bind_models(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_processes(cli::Command& command, TuneOptions& options) {
-  exec::MeasureOptions& measure = options.measure;
+  exec::MeasureSettings& measure = options.measure;
   command
-      .choice("--isolation", [&measure](const std::string& text) { measure.share_processes = text != "spec"; },
+      .choice("--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
               "spec|auto",
               "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)",
               {"device"})

@@ -39,9 +39,10 @@ struct TuneOptions {
 
   // How.
   tuning::SearchRules search;
-  exec::MeasureOptions measure;
-  TimeRule time;            ///< what stands for the launches of a spec
-  bool keep_going = false;  ///< also when every spec fails alike
+  exec::MeasureSettings measure;
+  bool share_processes = false;  ///< --isolation auto
+  TimeRule time;                 ///< what stands for the launches of a spec
+  bool keep_going = false;       ///< also when every spec fails alike
   FinalsSettings finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with

@@ -66,7 +66,7 @@ tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
   tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
-  rules.share_processes = options.measure.share_processes;
+  rules.share_processes = options.share_processes;
   rules.accept_early = options.tune && !job.search.spec;
   rules.deadlines = options.measure.deadlines;
   return rules;
@@ -114,10 +114,11 @@ report::ProgressStyle progress_style(const TuneOptions& options, const Job& job,
 }
 
 exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
-  exec::MeasureOptions measure = options.measure;
-  measure.builds = !options.run_only;
+  exec::MeasureOptions measure{options.measure};
   measure.worker = workers.require(backend);
   measure.store = store_places(options.store);
+  measure.builds = !options.run_only;
+  measure.share_processes = options.share_processes;
   return measure;
 }
 
