@@ -196,8 +196,8 @@ std::optional<double> cost_of(const Objective& objective, const Trial& trial) {
   return merit ? std::optional(merit->cost()) : std::nullopt;
 }
 
-search::StrategyChoice choice_of(const SearchRules& rules) {
-  return rules.strategy ? *rules.strategy : search::strategies().front();
+search::StrategyChoice choice_of(const SearchSettings& settings) {
+  return settings.strategy ? *settings.strategy : search::strategies().front();
 }
 
 std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& space) {
@@ -223,14 +223,14 @@ double bandwidth_of(const Device& device) {
 
 }  // namespace
 
-bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size) {
-  if (rules.in_mesh_order || rules.spec) return false;
-  if (rules.strategy) return rules.strategy->name != "exhaustive";
-  return rules.time_budget || (rules.max_evals && (!size || *rules.max_evals < *size));
+bool wants_search(const SearchSettings& settings, std::optional<std::int64_t> size) {
+  if (settings.in_mesh_order || settings.spec) return false;
+  if (settings.strategy) return settings.strategy->name != "exhaustive";
+  return settings.time_budget || (settings.max_evals && (!size || *settings.max_evals < *size));
 }
 
-std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device) {
-  const search::StrategyChoice choice = choice_of(rules);
+std::optional<CostModel> model_for(const SearchSettings& settings, const Plan& plan, const Device& device) {
+  const search::StrategyChoice choice = choice_of(settings);
   if (!Objective(plan).by_time() || choice.name != "auto" || choice.option("model") == 0) return std::nullopt;
   return CostModel::of(plan, device);
 }
@@ -242,41 +242,42 @@ search::Predict seconds_by(const CostModel& model, const ValidSpecs& specs) {
   };
 }
 
-std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                                const Objective& objective, const std::optional<CostModel>& model) {
+std::unique_ptr<search::Strategy> make_strategy(const SearchSettings& settings, ValidSpecs specs,
+                                                std::vector<Spec> first, const Objective& objective,
+                                                const std::optional<CostModel>& model) {
   auto all = std::make_unique<const ValidSpecs>(std::move(specs));
   std::unique_ptr<search::Prior> prior;
   if (model) prior = std::make_unique<search::Prior>(*all, seconds_by(*model, *all));
-  auto search = search::make_search(choice_of(rules), *all, rules.seed, prior.get());
+  auto search = search::make_search(choice_of(settings), *all, settings.seed, prior.get());
   return std::make_unique<search::SpecSearch>(std::move(all), std::move(prior), std::move(search), std::move(first),
                                               [&objective](const Trial& trial) { return cost_of(objective, trial); });
 }
 
-std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
+std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchSettings& settings, ValidSpecs specs,
                                                    const std::optional<Spec>& pilot, const Objective& objective) {
-  const auto among = [rules, &objective](ValidSpecs left) -> std::unique_ptr<search::Strategy> {
-    if (wants_search(rules, left.size())) return make_strategy(rules, std::move(left), {}, objective);
+  const auto among = [settings, &objective](ValidSpecs left) -> std::unique_ptr<search::Strategy> {
+    if (wants_search(settings, left.size())) return make_strategy(settings, std::move(left), {}, objective);
     std::deque<Spec> listed;
     for (std::int64_t i = 0; i < left.size(); ++i) listed.push_back(left.spec(i));
     return std::make_unique<search::Listed>(std::move(listed));
   };
-  return std::make_unique<ClockSearch>(std::move(specs), pilot, objective, among, rules.say);
+  return std::make_unique<ClockSearch>(std::move(specs), pilot, objective, among, settings.say);
 }
 
-std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
+std::unique_ptr<search::Strategy> strategy_for(const SearchSettings& settings, const Plan& plan,
                                                const std::optional<Grid>& grid, const Objective& objective,
                                                const std::function<const Device&()>& device) {
-  if (rules.spec) return only_spec(*rules.spec, plan.space);
-  if (rules.auto_clocks) return at_chosen_clocks(rules, grid->specs, grid->default_spec, objective);
-  const bool searches = wants_search(rules, grid->specs.size());
-  const auto model = searches ? model_for(rules, plan, device()) : std::nullopt;
+  if (settings.spec) return only_spec(*settings.spec, plan.space);
+  if (settings.auto_clocks) return at_chosen_clocks(settings, grid->specs, grid->default_spec, objective);
+  const bool searches = wants_search(settings, grid->specs.size());
+  const auto model = searches ? model_for(settings, plan, device()) : std::nullopt;
   std::vector<Spec> first;
-  if (rules.default_first && grid->default_spec) first.push_back(*grid->default_spec);
+  if (settings.default_first && grid->default_spec) first.push_back(*grid->default_spec);
   // A model knows more than the winners of other shapes, but for what the nearest one tells of the kernel.
-  const bool knows = model && !rules.first.empty() && model->predict(rules.first.front());
-  for (const Spec& spec : std::span(rules.first).first(knows ? 1 : rules.first.size()))
+  const bool knows = model && !settings.first.empty() && model->predict(settings.first.front());
+  for (const Spec& spec : std::span(settings.first).first(knows ? 1 : settings.first.size()))
     if (std::ranges::find(first, spec.mesh_idx, &Spec::mesh_idx) == first.end()) first.push_back(spec);
-  if (searches) return make_strategy(rules, grid->specs, std::move(first), objective, model);
+  if (searches) return make_strategy(settings, grid->specs, std::move(first), objective, model);
   return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
 }
 

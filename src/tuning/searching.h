@@ -15,7 +15,7 @@
 namespace tune::tuning {
 
 /// Which specs a run is to try, and in which order.
-struct SearchRules {
+struct SearchSettings {
   std::optional<std::int64_t> spec;  ///< this one alone, by its mesh_idx
   bool in_mesh_order = false;        ///< without measuring there is nothing that a search could go by
   bool default_first = false;
@@ -29,23 +29,23 @@ struct SearchRules {
   std::function<void(const std::string&)> say = {};  ///< told what was found out about the clocks
 };
 
-/// Whether the rules ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`
+/// Whether the settings ask for a search rather than for every spec: by name, or by a budget that is (or, for `size`
 /// unknown, may be) too small for all.
-bool wants_search(const SearchRules& rules, std::optional<std::int64_t> size);
+bool wants_search(const SearchSettings& settings, std::optional<std::int64_t> size);
 
-/// The strategy of the rules (or `auto`) over `specs`. It asks for those of `first` before the others, knows what
+/// The strategy of the settings (or `auto`) over `specs`. It asks for those of `first` before the others, knows what
 /// `model` predicts and optimizes `objective`, which must outlive it.
-std::unique_ptr<search::Strategy> make_strategy(const SearchRules& rules, ValidSpecs specs, std::vector<Spec> first,
-                                                const Objective& objective,
+std::unique_ptr<search::Strategy> make_strategy(const SearchSettings& settings, ValidSpecs specs,
+                                                std::vector<Spec> first, const Objective& objective,
                                                 const std::optional<CostModel>& model = std::nullopt);
 /// The model of cost that a search has: nullopt if it looks for something else than a short time, if the strategy uses
 /// none, or if the plan or the device tells too little. `plan` must outlive it.
-std::optional<CostModel> model_for(const SearchRules& rules, const Plan& plan, const Device& device);
+std::optional<CostModel> model_for(const SearchSettings& settings, const Plan& plan, const Device& device);
 
 /// `--clocks auto`: one spec, `pilot` or the first, is measured at a few clocks, and at those that a model finds
 /// promising then every one of these specs, or what a search among them asks for. `objective` must outlive the
 /// strategy. Throws Error(bad_input) if no parameter is an SM clock, or if the objective is not computed from energy.
-std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchRules& rules, ValidSpecs specs,
+std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchSettings& settings, ValidSpecs specs,
                                                    const std::optional<Spec>& pilot, const Objective& objective);
 
 /// `specs` must outlive it.
@@ -54,7 +54,7 @@ search::Predict seconds_by(const CostModel& model, const ValidSpecs& specs);
 /// What a run tries: the one spec, what a search asks for, or all in mesh order. `grid` is there unless one spec was
 /// asked for; it, `plan` and `objective` must outlive the strategy. `device` is asked only for a search. Throws
 /// Error(bad_input), and as `device`.
-std::unique_ptr<search::Strategy> strategy_for(const SearchRules& rules, const Plan& plan,
+std::unique_ptr<search::Strategy> strategy_for(const SearchSettings& settings, const Plan& plan,
                                                const std::optional<Grid>& grid, const Objective& objective,
                                                const std::function<const Device&()>& device);
 

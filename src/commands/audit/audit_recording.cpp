@@ -138,7 +138,7 @@ class NoisyTuning {
 AuditedShape audit_recording(const AuditOptions& audit, const std::filesystem::path& recording,
                              const std::string& name) {
   AuditedShape audited{name, {}};
-  tuning::SearchRules search = audit.tuning.search;
+  tuning::SearchSettings search = audit.tuning.search;
   for (int number = 1; number <= audit.runs; ++number, ++search.seed) {
     NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, search.seed, recording.string());
     const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {

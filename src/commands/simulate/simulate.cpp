@@ -118,14 +118,14 @@ void number_as_recorded(Spec& spec, const TuneOptions& options, const Replay& re
 }
 
 /// Of a search among the specs, on the recorded device or the one that is named instead.
-std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::SearchRules& search,
+std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::SearchSettings& search,
                                     const ValidSpecs& specs, const Plan& plan, const recording::Recording& recording) {
   if (!tuning::wants_search(search, specs.size())) return std::nullopt;
   const auto file = known_device_file(options);
   return tuning::model_for(search, plan, file ? config::read_device(*file) : recording.device);
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchRules rules,
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchSettings rules,
                                               const ValidSpecs& specs, const Plan& plan, const Objective& objective,
                                               const std::optional<CostModel>& model, const Replay& replay,
                                               results::TuningOutcome& outcome) {
@@ -211,7 +211,7 @@ struct Simulated {
 };
 
 /// Tunes on a recorded run. For an audit, which has hooks, nothing is printed or written.
-Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchRules& search,
+Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSettings& search,
                             const std::filesystem::path& file, const SimulationHooks* audit) {
   // What is tuned.
   std::string choice;  // what a user is to know of it
@@ -276,7 +276,7 @@ ExitCode simulate(const TuneOptions& options) {
   return tune_on_recording(options, options.search, options.simulate, nullptr).code;
 }
 
-std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchRules& search,
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchSettings& search,
                                                 const std::filesystem::path& recording, const SimulationHooks& hooks) {
   return tune_on_recording(options, search, recording, &hooks).winner;
 }

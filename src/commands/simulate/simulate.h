@@ -25,7 +25,7 @@ struct SimulatedWinner {
 
 /// Tunes on a recorded run with this search, and prints and writes nothing. nullopt: no spec has a valid result. Throws
 /// as simulate(), and Error(bad_input) for an objective that is 0 or negative.
-std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchRules& search,
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchSettings& search,
                                                 const std::filesystem::path& recording, const SimulationHooks& hooks);
 
 }  // namespace tune::commands

@@ -61,7 +61,7 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
     outcome.notes.add(
         fmt::format("failures from an earlier run: {}; --retry-failed tries them again", earlier_failures));
   if (target.options.tune) tuning::note_trials(target.plan(), outcome);
-  const tuning::SearchRules& search = target.job.search;
+  const tuning::SearchSettings& search = target.job.search;
   if (target.job.only.empty() && grid && tuning::wants_search(search, grid->specs.size()))
     tuning::note_model(tuning::model_for(search, target.plan(), tuned_for), outcome);
 }

@@ -39,7 +39,7 @@ void bind_mode(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_search(cli::Command& command, TuneOptions& options) {
-  tuning::SearchRules& search = options.search;
+  tuning::SearchSettings& search = options.search;
   command
       .several("--objective", options.load.objectives, "NAME",
                "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")

@@ -38,7 +38,7 @@ struct TuneOptions {
   std::filesystem::path simulate;  ///< the recorded run
 
   // How.
-  tuning::SearchRules search;
+  tuning::SearchSettings search;
   exec::MeasureSettings measure;
   bool share_processes = false;  ///< --isolation auto
   TimeRule time;                 ///< what stands for the launches of a spec

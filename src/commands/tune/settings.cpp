@@ -35,7 +35,7 @@ std::string name_of_input(const TuneOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
 }
 
-tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search) {
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchSettings& search) {
   tuning::GridRules rules;
   rules.file = name_of_input(options);
   rules.one_spec = search.spec.has_value();
@@ -147,10 +147,10 @@ std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optiona
                                               results::Notices& notes) {
   const Job& job = target.job;
   if (job.only.empty()) {
-    tuning::SearchRules rules = job.search;
-    rules.say = [&notes](const std::string& text) { notes.add(text); };
-    if (grid) rules.first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
-    return tuning::strategy_for(rules, target.plan(), grid, target.objective,
+    tuning::SearchSettings settings = job.search;
+    settings.say = [&notes](const std::string& text) { notes.add(text); };
+    if (grid) settings.first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
+    return tuning::strategy_for(settings, target.plan(), grid, target.objective,
                                 [&]() -> const Device& { return target.hello().device; });
   }
   return std::make_unique<search::Listed>(std::deque<Spec>(job.only.begin(), job.only.end()));
@@ -164,7 +164,7 @@ std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
 
 tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning::Grid>& grid, const Device& device,
                                std::size_t devices) {
-  const tuning::SearchRules& search = target.job.search;
+  const tuning::SearchSettings& search = target.job.search;
   tuning::TunerRules rules;
   rules.time = target.options.time;
   rules.keep_going = target.options.keep_going;

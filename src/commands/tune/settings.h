@@ -26,7 +26,7 @@ report::Progress::Time now();
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
-tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchRules& search);
+tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchSettings& search);
 tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
 tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job);
 results::OutputRules output_rules(const TuneOptions& options, const Job& job);

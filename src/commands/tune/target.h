@@ -32,7 +32,7 @@ struct Job {
   config::LoadOptions load;
   std::string model = {};              ///< of the devices, where several are tuned for
   std::optional<std::string> devices;  ///< all, indices, or a model
-  tuning::SearchRules search;
+  tuning::SearchSettings search;
   std::optional<std::filesystem::path> prefix;    ///< of the files
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
   bool quiet, retry_failed;
