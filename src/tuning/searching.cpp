@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <span>
 
 #include "model/cost/power_model.h"
 #include "model/device_setting.h"
@@ -215,6 +214,10 @@ std::unique_ptr<search::Strategy> only_spec(std::int64_t mesh_idx, const Space& 
   return std::make_unique<search::Listed>(std::deque{std::get<Spec>(point)});
 }
 
+std::vector<Spec> default_of(const Grid& grid, bool wanted) {
+  return wanted && grid.default_spec ? std::vector{*grid.default_spec} : std::vector<Spec>();
+}
+
 /// Bytes per second; 0: not known.
 double bandwidth_of(const Device& device) {
   const auto found = device.properties.find("memory_bandwidth");
@@ -224,7 +227,7 @@ double bandwidth_of(const Device& device) {
 }  // namespace
 
 bool wants_search(const SearchSettings& settings, std::optional<std::int64_t> size) {
-  if (settings.in_mesh_order || settings.spec) return false;
+  if (settings.spec) return false;
   if (settings.strategy) return settings.strategy->name != "exhaustive";
   return settings.time_budget || (settings.max_evals && (!size || *settings.max_evals < *size));
 }
@@ -254,31 +257,40 @@ std::unique_ptr<search::Strategy> make_strategy(const SearchSettings& settings, 
 }
 
 std::unique_ptr<search::Strategy> at_chosen_clocks(const SearchSettings& settings, ValidSpecs specs,
-                                                   const std::optional<Spec>& pilot, const Objective& objective) {
+                                                   const std::optional<Spec>& pilot, const Objective& objective,
+                                                   std::function<void(const std::string&)> say) {
   const auto among = [settings, &objective](ValidSpecs left) -> std::unique_ptr<search::Strategy> {
     if (wants_search(settings, left.size())) return make_strategy(settings, std::move(left), {}, objective);
     std::deque<Spec> listed;
     for (std::int64_t i = 0; i < left.size(); ++i) listed.push_back(left.spec(i));
     return std::make_unique<search::Listed>(std::move(listed));
   };
-  return std::make_unique<ClockSearch>(std::move(specs), pilot, objective, among, settings.say);
+  return std::make_unique<ClockSearch>(std::move(specs), pilot, objective, among, std::move(say));
 }
 
-std::unique_ptr<search::Strategy> strategy_for(const SearchSettings& settings, const Plan& plan,
+std::unique_ptr<search::Strategy> strategy_for(const SearchSettings& settings, bool default_first,
+                                               std::span<const Spec> first, const Plan& plan,
                                                const std::optional<Grid>& grid, const Objective& objective,
-                                               const std::function<const Device&()>& device) {
+                                               const std::function<const Device&()>& device,
+                                               std::function<void(const std::string&)> say) {
   if (settings.spec) return only_spec(*settings.spec, plan.space);
-  if (settings.auto_clocks) return at_chosen_clocks(settings, grid->specs, grid->default_spec, objective);
+  if (settings.auto_clocks)
+    return at_chosen_clocks(settings, grid->specs, grid->default_spec, objective, std::move(say));
   const bool searches = wants_search(settings, grid->specs.size());
   const auto model = searches ? model_for(settings, plan, device()) : std::nullopt;
-  std::vector<Spec> first;
-  if (settings.default_first && grid->default_spec) first.push_back(*grid->default_spec);
+  std::vector<Spec> order = default_of(*grid, default_first);
   // A model knows more than the winners of other shapes, but for what the nearest one tells of the kernel.
-  const bool knows = model && !settings.first.empty() && model->predict(settings.first.front());
-  for (const Spec& spec : std::span(settings.first).first(knows ? 1 : settings.first.size()))
-    if (std::ranges::find(first, spec.mesh_idx, &Spec::mesh_idx) == first.end()) first.push_back(spec);
-  if (searches) return make_strategy(settings, grid->specs, std::move(first), objective, model);
-  return std::make_unique<search::Exhaustive>(grid->specs, std::move(first));
+  const bool knows = model && !first.empty() && model->predict(first.front());
+  for (const Spec& spec : first.first(knows ? 1 : first.size()))
+    if (std::ranges::find(order, spec.mesh_idx, &Spec::mesh_idx) == order.end()) order.push_back(spec);
+  if (searches) return make_strategy(settings, grid->specs, std::move(order), objective, model);
+  return std::make_unique<search::Exhaustive>(grid->specs, std::move(order));
+}
+
+std::unique_ptr<search::Strategy> in_mesh_order(const std::optional<std::int64_t>& spec, bool default_first,
+                                                const Plan& plan, const std::optional<Grid>& grid) {
+  if (spec) return only_spec(*spec, plan.space);
+  return std::make_unique<search::Exhaustive>(grid->specs, default_of(*grid, default_first));
 }
 
 double merit_near_memory_bound(double share, const Plan& plan, const Objective& objective, const Device& device) {

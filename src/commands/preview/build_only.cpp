@@ -74,8 +74,7 @@ ExitCode build_only(Target& target) {
   print_warnings(misfits_of_source(target.plan()));
   if (!target.job.search.spec) grid->require_specs(name_of_input(target.options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
-  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
-                                             [&]() -> const Device& { return target.hello().device; });
+  const auto strategy = tuning::in_mesh_order(target.job.search.spec, target.options.tune, target.plan(), grid);
   exec::MeasureService service(requests, measure_options(target.options, target.workers, target.plan().backend));
   const auto most =
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));

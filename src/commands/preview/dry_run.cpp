@@ -213,8 +213,7 @@ ExitCode list(Target& target, bool& foreseen) {
   if (grid && target.options.terminal.top.value_or(0) > 0) return list_predicted_specs(target, *grid);
   const std::vector<std::string> missing = what_is_missing(target.plan());
   print_warnings(missing);
-  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
-                                             [&]() -> const Device& { return target.hello().device; });
+  const auto strategy = tuning::in_mesh_order(target.job.search.spec, target.options.tune, target.plan(), grid);
   Check check(target);
   const report::ListLook look = list_look(target.options, target.plan());
   report::SpecList list(target.plan().space, look);

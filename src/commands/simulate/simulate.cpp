@@ -125,20 +125,20 @@ std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::Se
   return tuning::model_for(search, plan, file ? config::read_device(*file) : recording.device);
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, tuning::SearchSettings rules,
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const tuning::SearchSettings& search,
                                               const ValidSpecs& specs, const Plan& plan, const Objective& objective,
                                               const std::optional<CostModel>& model, const Replay& replay,
                                               results::TuningOutcome& outcome) {
-  rules.say = [&outcome](const std::string& text) { outcome.notes.add(text); };
-  if (rules.auto_clocks && specs.size() > 0)
-    return tuning::at_chosen_clocks(rules, specs, outcome.default_spec, objective);
-  if (tuning::wants_search(rules, specs.size())) return tuning::make_strategy(rules, specs, {}, objective, model);
+  if (search.auto_clocks && specs.size() > 0)
+    return tuning::at_chosen_clocks(search, specs, outcome.default_spec, objective,
+                                    [&outcome](const std::string& text) { outcome.notes.add(text); });
+  if (tuning::wants_search(search, specs.size())) return tuning::make_strategy(search, specs, {}, objective, model);
   std::deque<Spec> listed;
   for (std::int64_t i = 0; i < specs.size(); ++i) {
     const Spec spec = specs.spec(i);
     Spec numbered = spec;
     number_as_recorded(numbered, options, replay);
-    if (!rules.spec || numbered.mesh_idx == *rules.spec) listed.push_back(spec);
+    if (!search.spec || numbered.mesh_idx == *search.spec) listed.push_back(spec);
   }
   if (listed.empty())
     throw Error(ExitCode::bad_input,

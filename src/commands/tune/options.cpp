@@ -291,11 +291,7 @@ void add_consequences(TuneOptions& options) {
     options.yaml = {kDefaultFile};
     options.given.set("--yaml", {kDefaultFile});
   }
-  if (options.run_only) options.keep_going = true;  // that the first are not built says nothing of the others
   if (!options.given("--jobs")) options.measure.jobs = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  options.search.in_mesh_order = options.times_nothing();
-  options.search.default_first = options.tune;
-  options.search.auto_clocks = options.search.auto_clocks && !options.search.in_mesh_order;
 }
 
 }  // namespace tune::commands

@@ -146,14 +146,12 @@ bool repeats_result(const Target& target) { return target.loaded.result && !targ
 std::unique_ptr<search::Strategy> strategy_of(Target& target, const std::optional<tuning::Grid>& grid,
                                               results::Notices& notes) {
   const Job& job = target.job;
-  if (job.only.empty()) {
-    tuning::SearchSettings settings = job.search;
-    settings.say = [&notes](const std::string& text) { notes.add(text); };
-    if (grid) settings.first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
-    return tuning::strategy_for(settings, target.plan(), grid, target.objective,
-                                [&]() -> const Device& { return target.hello().device; });
-  }
-  return std::make_unique<search::Listed>(std::deque<Spec>(job.only.begin(), job.only.end()));
+  if (!job.only.empty()) return std::make_unique<search::Listed>(std::deque<Spec>(job.only.begin(), job.only.end()));
+  std::vector<Spec> first;
+  if (grid) first = tuning::specs_among(*grid, job.first, job.shape().value_or(config::Shape{}));
+  return tuning::strategy_for(
+      job.search, target.options.tune, first, target.plan(), grid, target.objective,
+      [&]() -> const Device& { return target.hello().device; }, [&notes](const std::string& text) { notes.add(text); });
 }
 
 std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
@@ -167,7 +165,8 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   const tuning::SearchSettings& search = target.job.search;
   tuning::TunerRules rules;
   rules.time = target.options.time;
-  rules.keep_going = target.options.keep_going;
+  // That the first specs are not built says nothing of the others.
+  rules.keep_going = target.options.keep_going || target.options.run_only;
   rules.max_evals = search.max_evals;
   rules.time_budget = search.time_budget;
   if (rules.time_budget && target.options.tune)

@@ -99,8 +99,7 @@ std::vector<Spec> specs_of_search(Target& target) {
   results::TuningOutcome unused;
   const std::optional<tuning::Grid> grid = target.grid(unused);
   if (!grid || grid->specs.size() == 0 || !tuning::wants_search(target.job.search, grid->specs.size())) return {};
-  const auto strategy = tuning::strategy_for(target.job.search, target.plan(), grid, target.objective,
-                                             [&]() -> const Device& { return target.hello().device; });
+  const auto strategy = strategy_of(target, grid, unused.notes);
   std::vector<Spec> specs;
   const std::int64_t count = std::min(target.job.search.max_evals.value_or(kFirstSpecs), kMostSpecs);
   while (std::ssize(specs) < count) {
