@@ -36,9 +36,9 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
                      results::TuningOutcome& outcome) {
   const Device& tuned_for = requests.hello().device;
   // A run with --fresh measures nothing twice itself, also if it is interrupted and continued.
-  const char* advice = target.options.fresh ? ", as part of this --fresh run"
-                       : target.job.silent  ? ""
-                                            : "; --fresh measures again";
+  const char* advice = target.options.demands.fresh ? ", as part of this --fresh run"
+                       : target.job.silent          ? ""
+                                                    : "; --fresh measures again";
   tuning::note_recorded(outcome, journal, requests, advice, outcome.notes);
   if (target.workers.others() == nullptr) tuning::note_other_device(outcome.trials, device.id, outcome.notes);
   if (repeats_result(target))

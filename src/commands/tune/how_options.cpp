@@ -235,9 +235,9 @@ void bind_failures(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_fresh(cli::Command& command, TuneOptions& options) {
-  command.flag("--fresh", options.fresh, "Measure again what the journal knows; its records are kept");
+  command.flag("--fresh", options.demands.fresh, "Measure again what the journal knows; its records are kept");
   command.check([&options] {
-    if (options.fresh && options.mode != Mode::measure)
+    if (options.demands.fresh && options.mode != Mode::measure)
       cli::refuse("--fresh measures again; --simulate, --dry-run, --build-only and --probe measure nothing");
   });
 }

@@ -56,7 +56,6 @@ struct TuneOptions {
   std::optional<std::int64_t> memory;  ///< bytes
   bool retry_failed = false;
   bool run_only = false;  ///< builds nothing
-  bool fresh = false;     ///< measures again what the journal knows
   tuning::MachineSettings machine;
   StoreOptions store;
   bool clear_cache = false;    ///< the store is emptied before the run

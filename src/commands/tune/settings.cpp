@@ -97,7 +97,6 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   rules.time = options.time;
   rules.all_in = csv.string();
   rules.demands = options.demands;
-  rules.demands.fresh = options.fresh;
   rules.judged = options.tune;
   return rules;
 }

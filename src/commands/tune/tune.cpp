@@ -276,7 +276,7 @@ Tuned tune(Target& target) {
   const tuning::TunerRules rules = tuner_rules(target, grid, machine.device, device_count);
 
   // What is known already.
-  const bool fresh = target.options.fresh || repeats_result(target) || compares_programs(target);
+  const bool fresh = target.options.demands.fresh || repeats_result(target) || compares_programs(target);
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.time);
   const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);

@@ -177,7 +177,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
       at_a_time = static_cast<std::size_t>(std::max(rules.jobs, 1));
       service.emplace(own, rules);
       builds.emplace(service->builds().builder(), pool != nullptr);
-      if (std::error_code none; !options.fresh && std::filesystem::exists(target.outputs.journal, none))
+      if (std::error_code none; !options.demands.fresh && std::filesystem::exists(target.outputs.journal, none))
         known = recording::Journal::trials_of(target.outputs.journal);
     }
     for (; begun < targets.size() && searches.size() < at_a_time; ++begun) {

@@ -12,7 +12,7 @@ struct Demands {
   bool right_results = false;      ///< --compare
   std::optional<double> accuracy;  ///< by what share of its time the winner may be slower than the best
   std::optional<double> noise;     ///< how well the winner's time is to be known, as a share of it
-  bool fresh = false;              ///< --fresh: the same command measures everything again
+  bool fresh = false;              ///< --fresh: measures again what the journal knows
 };
 
 /// Judges the first row of a tuning. Knows no files and prints nothing.
