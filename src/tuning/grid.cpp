@@ -204,7 +204,7 @@ std::optional<Grid> examine_grid(const GridRules& rules, const Plan& plan, std::
                 fmt::format("{}: the grid has more than 2^63 points, and mesh_idx cannot number them; narrow it with "
                             "--param (--dry-run --quiet counts its valid specs)",
                             rules.file));
-  std::optional<Grid> grid(std::in_place, plan, filters, rules.may_sample);
+  std::optional<Grid> grid(std::in_place, plan, filters, rules.one_spec || rules.bounded);
   if (rules.one_spec) return grid;
   if (grid->uncounted && grid->specs.size() == 0)
     throw Error(ExitCode::bad_input, grid->uncounted->why +

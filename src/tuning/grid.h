@@ -15,10 +15,9 @@ namespace tune::tuning {
 
 /// How the grid of a run is examined.
 struct GridRules {
-  std::string file;                ///< the name of the tuning file in messages
-  bool one_spec = false;           ///< --spec: the other specs of a large grid need not be known
-  bool bounded = false;            ///< --max-evals or --time-budget: a run need not try every spec
-  bool may_sample = false;         ///< where the specs cannot be counted, a random sample of them is enough
+  std::string file;       ///< the name of the tuning file in messages
+  bool one_spec = false;  ///< --spec: the other specs of a large grid need not be known
+  bool bounded = false;   ///< --max-evals or --time-budget: a run need not try every spec, and a sample is enough
   bool one_configuration = false;  ///< the user names one, which need not be in the file's grid
   bool wants_default = false;      ///< the user is told why today's configuration is not among the specs
   /// --partition: which part of the specs, in mesh order.

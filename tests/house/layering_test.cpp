@@ -167,7 +167,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
     {"results/verdict/", {"src/results/results.h"}},
     {"results/comparison/",
      {"src/commands/database/database_runs.h", "src/commands/results/diff.cpp", "src/commands/tune/earlier_result.h",
-      "src/commands/tune/end_notes.cpp", "src/commands/tune/settings.cpp"}},
+      "src/commands/tune/end_notes.cpp"}},
     {"recording/foreign/", {"src/tuning/export.", "src/commands/results/convert.cpp"}},
 };
 

@@ -7,6 +7,7 @@
 #include "commands/tune/settings.h"
 #include "model/values/escaped_text.h"
 #include "results/comparison/repeated_result.h"
+#include "tuning/journal_lookup.h"
 #include "tuning/tuning.h"
 
 namespace tune::commands {

@@ -12,9 +12,7 @@
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
 #include "report/text.h"
-#include "results/comparison/comparison.h"
 #include "tuning/searching.h"
-#include "tuning/stored_baseline.h"
 #include "tuning/workload.h"
 
 namespace tune::commands {
@@ -35,21 +33,6 @@ std::string name_of_input(const TuneOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
 }
 
-tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchSettings& search) {
-  tuning::GridRules rules;
-  rules.file = name_of_input(options);
-  rules.one_spec = search.spec.has_value();
-  rules.bounded = search.max_evals || search.time_budget;
-  rules.may_sample = rules.one_spec || rules.bounded;
-  rules.wants_default = options.tune;
-  // Of a list of sizes the sizes are divided.
-  if (options.partition && !options.shapes) {
-    rules.part = options.partition->index;
-    rules.parts = options.partition->count;
-  }
-  return rules;
-}
-
 tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs) {
   using Need = tuning::MachineRules::Need;
   tuning::MachineRules rules;
@@ -59,16 +42,6 @@ tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, c
   rules.journal = outputs.journal;
   rules.known_devices = folder_of_devices();
   if (!options.on_agents()) rules.devices = job.devices;  // of agents, each chooses its own
-  return rules;
-}
-
-tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job) {
-  tuning::LookupRules rules;
-  // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
-  rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
-  rules.share_processes = options.share_processes;
-  rules.accept_early = options.tune && !job.search.spec;
-  rules.deadlines = options.measure.deadlines;
   return rules;
 }
 

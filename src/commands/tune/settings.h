@@ -12,23 +12,20 @@
 #include "search/strategy.h"
 #include "tuning/forecast.h"
 #include "tuning/grid.h"
-#include "tuning/journal_lookup.h"
 #include "tuning/machine.h"
 #include "tuning/tuner.h"
 
 namespace tune::commands {
 
-// What follows from several options, or from them and the job, for one part of a run. What one option sets is a field
-// of that part's settings, to which the option is bound.
+// What follows from several options, or from them and the job, for one part of a run: its rules. What the user says is
+// in that part's settings, to whose fields the options are bound, and is not changed here.
 
 /// The clock of a tuning.
 report::Progress::Time now();
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
 std::string name_of_input(const TuneOptions& options);
 
-tuning::GridRules grid_rules(const TuneOptions& options, const tuning::SearchSettings& search);
 tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
-tuning::LookupRules lookup_rules(const TuneOptions& options, const Job& job);
 results::OutputRules output_rules(const TuneOptions& options, const Job& job);
 /// PREFIX of the files of a command that tunes the same several times, which is called `ending`, in the folder of
 /// journals.

@@ -144,8 +144,17 @@ void Target::add_warnings_to(std::vector<std::string>& warnings) const {
 }
 
 std::optional<tuning::Grid> Target::grid(results::TuningOutcome& outcome) const {
-  tuning::GridRules rules = grid_rules(options, job.search);
+  tuning::GridRules rules;
+  rules.file = name_of_input(options);
+  rules.one_spec = job.search.spec.has_value();
+  rules.bounded = job.search.max_evals || job.search.time_budget;
   rules.one_configuration = sets_default(job, plan());
+  rules.wants_default = options.tune;
+  // Of a list of sizes the sizes are divided.
+  if (options.partition && !options.shapes) {
+    rules.part = options.partition->index;
+    rules.parts = options.partition->count;
+  }
   std::optional<tuning::Grid> grid = tuning::examine_grid(rules, plan(), filters, outcome.notes);
   if (!grid) return grid;
   outcome.filters = filters;
