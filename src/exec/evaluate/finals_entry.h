@@ -37,6 +37,14 @@ struct FinalsEntry {
   /// nullptr: it is in another state.
   const Active* active() const { return std::get_if<Active>(&state); }
   bool left_out() const { return std::holds_alternative<LeftOut>(state); }
+  /// It takes part, and has no process: not yet, or the one that it shared has ended.
+  bool lacks_process() const {
+    return active() == nullptr && !left_out() && !result.failure && result.eliminated_after == 0;
+  }
+  /// A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
+  bool may_try_again() const {
+    return result.failure && !tried_again && !contender.entrant.is_vendor() && result.eliminated_after == 0;
+  }
   bool is_spec() const { return contender.entrant.is_spec(); }
 
   /// A clean time that is no shorter than the time is dropped.

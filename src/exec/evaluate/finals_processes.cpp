@@ -28,7 +28,7 @@ void FinalsProcesses::load_all() {
   load(without_process());
   may_leave_out_ = false;
   for (FinalsEntry* entry : all)
-    if (!entry->active() && may_try_again(*entry)) try_again(*entry);
+    if (!entry->active() && entry->may_try_again()) try_again(*entry);
   std::erase_if(*entries_, [](const auto& entry) { return entry->left_out(); });
 }
 
@@ -50,7 +50,7 @@ std::vector<FinalsEntry*> FinalsProcesses::in_order_of_loading() const {
 std::vector<FinalsEntry*> FinalsProcesses::without_process() const {
   std::vector<FinalsEntry*> found;
   for (FinalsEntry* entry : in_order_of_loading())
-    if (!entry->active() && !entry->left_out() && entry->result.eliminated_after == 0) found.push_back(entry);
+    if (entry->lacks_process()) found.push_back(entry);
   return found;
 }
 
@@ -195,7 +195,6 @@ std::optional<wire::MeasureRequest> FinalsProcesses::request_of(FinalsEntry& ent
 }
 
 std::optional<wire::Measured> FinalsProcesses::time(FinalsEntry& entry, wire::Go go, bool forgives) {
-  forgiven_ = forgives ? &entry : nullptr;
   wait_for_others([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
   const std::optional<std::string> why =
@@ -208,7 +207,7 @@ std::optional<wire::Measured> FinalsProcesses::time(FinalsEntry& entry, wire::Go
     await(entry, [&] { return (measured = entry.active()->process->take_measured()).has_value(); });
     if (measured) std::get<FinalsEntry::Active>(entry.state).checked = true;
   }
-  forgiven_ = nullptr;
+  if (forgives) entry.result.failure.reset();
   device_->end_turn();
   service_->builds().builder().inputs().check_unbuilt();
   if (why && !forgives) drop(entry, *why);
@@ -219,11 +218,6 @@ void FinalsProcesses::drop(FinalsEntry& entry, const std::string& why) {
   entry.result.failure = Failure{Stage::measure, Cause::reported, why, {}, {.machine_suspected = true}};
   if (entry.active()->is_alone()) entry.active()->process->kill();
   entry.state = FinalsEntry::Absent{};
-}
-
-bool FinalsProcesses::may_try_again(const FinalsEntry& entry) const {
-  return entry.result.failure && !entry.tried_again && !entry.contender.entrant.is_vendor() &&
-         entry.result.eliminated_after == 0;
 }
 
 void FinalsProcesses::leave(std::span<FinalsEntry* const> entries) {
@@ -303,7 +297,7 @@ void FinalsProcesses::handle_next() {
   const bool refused = process.no_device() && !process.loaded();
   if (refused)
     device_->note_refused(process.failure()->message);
-  else if (entries.size() == 1 && process.id() != rested_ && entries.front() != forgiven_)
+  else if (entries.size() == 1 && process.id() != rested_)
     entries.front()->result.failure = process.failure();
   for (FinalsEntry* entry : entries) entry->state = FinalsEntry::Absent{};
 }

@@ -39,8 +39,7 @@ class FinalsProcesses {
   /// Times a contender when the device is free. nullopt: its process has ended, or could not be timed at its clocks;
   /// its result says why, unless a failure is forgiven.
   std::optional<wire::Measured> time(FinalsEntry& entry, wire::Go go, bool forgives = false);
-  /// A spec may have failed by chance; the vendor's library is either there or not. Who has been eliminated stays out.
-  bool may_try_again(const FinalsEntry& entry) const;
+  /// Loads again what FinalsEntry::may_try_again().
   void try_again(FinalsEntry& entry);
   /// What it has measured does not count.
   void drop(FinalsEntry& entry, const std::string& why);
@@ -81,9 +80,8 @@ class FinalsProcesses {
   const FinalsRules* rules_;
   FinalsEntries* entries_;
   std::function<void()> tick_;
-  platform::ProcessHost::Id rested_ = 0;   ///< the process that had measured for others before the finals
-  bool may_leave_out_ = false;             ///< those that half of the time does not suffice to load
-  const FinalsEntry* forgiven_ = nullptr;  ///< the one whose failure does not count
+  platform::ProcessHost::Id rested_ = 0;  ///< the process that had measured for others before the finals
+  bool may_leave_out_ = false;            ///< those that half of the time does not suffice to load
 };
 
 }  // namespace tune::exec

@@ -74,7 +74,7 @@ Finals FinalsRunner::run(const Tick& tick) {
 // A round that runs out of time is forgotten: the contenders that had their turn would be known better than the others.
 bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
   for (FinalsEntry* entry : order) {
-    if (rests(*entry) || (!entry->active() && !processes_.may_try_again(*entry))) continue;
+    if (rests(*entry) || (!entry->active() && !entry->may_try_again())) continue;
     if (round_ > 1 && service_->now() >= end() && !needs_another_round()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
@@ -95,7 +95,7 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   auto measured = time_once(entry);
   if (!measured && !rules_.end_is_asked_for)
     for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
-  if (!measured && processes_.may_try_again(entry)) {
+  if (!measured && entry.may_try_again()) {
     processes_.try_again(entry);
     measured = time_once(entry);
   }
