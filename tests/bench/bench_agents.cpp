@@ -184,7 +184,7 @@ exec::ClusterRules rules_for(int agents, const std::filesystem::path& said, cons
   rules.launcher.launcher = "echo $TUNE_AGENT_TOKEN {agent} > " + said.string() + ".new; mv " + said.string() +
                             ".new " + said.string() + "; while [ ! -e " + over.string() + " ]; do sleep 0.1; done";
   rules.launcher.agents = agents;
-  rules.launcher.program = "tune";
+  rules.program = "tune";
   rules.host = "127.0.0.1";
   return rules;
 }

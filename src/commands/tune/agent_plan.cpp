@@ -124,8 +124,8 @@ exec::AgentPlan agent_plan(const Target& target, const exec::RequestFactory& req
 
 std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   if (!options.on_agents()) return nullptr;
-  exec::ClusterRules rules = options.cluster;
-  rules.launcher.program = (platform::folder_of_executable() / "tune").string();
+  exec::ClusterRules rules{options.cluster};
+  rules.program = (platform::folder_of_executable() / "tune").string();
   rules.devices = Job(options).devices;
   rules.per_model = options.per_device_model;
   rules.step_seconds = options.measure.deadlines.build.count();

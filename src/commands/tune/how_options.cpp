@@ -297,7 +297,7 @@ void bind_store(cli::Command& command, StoreOptions& store) {
 }
 
 void check_cluster(const TuneOptions& options) {
-  const exec::LauncherRules& launcher = options.cluster.launcher;
+  const exec::LauncherSettings& launcher = options.cluster.launcher;
   if (!options.on_agents()) {
     if (!launcher.hosts.empty()) cli::refuse("--hosts are for --launcher ssh; give that too");
     if (launcher.agents > 0) cli::refuse("--agents are what a --launcher command starts; give that too");
@@ -315,7 +315,7 @@ void check_cluster(const TuneOptions& options) {
 }
 
 void bind_cluster(cli::Command& command, TuneOptions& options) {
-  exec::ClusterRules& cluster = options.cluster;
+  exec::ClusterSettings& cluster = options.cluster;
   command.group("Several machines");
   command.text("--launcher", cluster.launcher.launcher, "slurm|ssh|COMMAND",
                "Run on several machines: slurm, ssh, or a command with {agent} that starts agents");

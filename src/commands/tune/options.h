@@ -58,8 +58,8 @@ struct TuneOptions {
   bool run_only = false;  ///< builds nothing
   tuning::MachineSettings machine;
   StoreOptions store;
-  bool clear_cache = false;    ///< the store is emptied before the run
-  exec::ClusterRules cluster;  ///< without a launcher the run is on this machine
+  bool clear_cache = false;       ///< the store is emptied before the run
+  exec::ClusterSettings cluster;  ///< without a launcher the run is on this machine
 
   // What comes out.
   std::optional<std::filesystem::path> prefix;  ///< --output: of the files

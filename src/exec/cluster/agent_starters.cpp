@@ -73,21 +73,21 @@ AgentLaunch by_ssh(const std::vector<std::string>& hosts, const std::string& age
   return launch;
 }
 
-AgentLaunch by_command(const LauncherRules& rules, const std::string& agent) {
-  if (rules.launcher.find(kAgent) == std::string::npos)
+AgentLaunch by_command(const LauncherSettings& settings, const std::string& agent) {
+  if (settings.launcher.find(kAgent) == std::string::npos)
     throw Error(ExitCode::bad_input,
                 fmt::format("--launcher '{}' starts no agent; write slurm, ssh, or a command with {} in the place of "
                             "the agent's command, such as 'mpirun -x TUNE_AGENT_TOKEN -n 4 {}'",
-                            rules.launcher, kAgent, kAgent));
-  const bool per_host = rules.launcher.find(kHost) != std::string::npos;
-  if (per_host == rules.hosts.empty())
+                            settings.launcher, kAgent, kAgent));
+  const bool per_host = settings.launcher.find(kHost) != std::string::npos;
+  if (per_host == settings.hosts.empty())
     throw Error(ExitCode::bad_input,
-                fmt::format("--launcher '{}': {}", rules.launcher,
+                fmt::format("--launcher '{}': {}", settings.launcher,
                             per_host ? "{host} needs the machines: --hosts node1,node2"
                                      : "--hosts needs {host} in the command, which is run once for each"));
-  AgentLaunch launch{{}, rules.agents > 0 ? rules.agents : std::max(1, static_cast<int>(rules.hosts.size()))};
-  for (const std::string& host : per_host ? rules.hosts : std::vector<std::string>{""}) {
-    std::string command = rules.launcher;
+  AgentLaunch launch{{}, settings.agents > 0 ? settings.agents : std::max(1, static_cast<int>(settings.hosts.size()))};
+  for (const std::string& host : per_host ? settings.hosts : std::vector<std::string>{""}) {
+    std::string command = settings.launcher;
     replace_all(command, kAgent, agent);
     replace_all(command, kHost, host);
     // The shell waits for what cleans up after SIGTERM; with its end all of its group is killed.
@@ -118,19 +118,20 @@ std::string as_lines(std::string text) {
 
 }  // namespace
 
-AgentLaunch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port) {
-  const std::vector<std::string> agent = {rules.program, "agent", "--connect", fmt::format("{}:{}", host, port)};
+AgentLaunch launch_of(const LauncherSettings& settings, const std::string& program, const std::string& host,
+                      std::uint16_t port) {
+  const std::vector<std::string> agent = {program, "agent", "--connect", fmt::format("{}:{}", host, port)};
   std::string text;
   for (const std::string& word : agent) text += (text.empty() ? "" : " ") + shell_quote(word);
-  const bool by_name = rules.launcher == "slurm" || rules.launcher == "ssh";
-  if (by_name && rules.agents > 0)
+  const bool by_name = settings.launcher == "slurm" || settings.launcher == "ssh";
+  if (by_name && settings.agents > 0)
     throw Error(ExitCode::bad_input,
-                "--agents is for a --launcher command; " + rules.launcher + " starts one agent on each machine");
-  if (rules.launcher == "slurm" && !rules.hosts.empty())
+                "--agents is for a --launcher command; " + settings.launcher + " starts one agent on each machine");
+  if (settings.launcher == "slurm" && !settings.hosts.empty())
     throw Error(ExitCode::bad_input, "--hosts is for ssh; with Slurm the allocation says which nodes there are");
-  if (rules.launcher == "slurm") return by_slurm(agent);
-  if (rules.launcher == "ssh") return by_ssh(rules.hosts, text);
-  return by_command(rules, text);
+  if (settings.launcher == "slurm") return by_slurm(agent);
+  if (settings.launcher == "ssh") return by_ssh(settings.hosts, text);
+  return by_command(settings, text);
 }
 
 AgentStarters::AgentStarters(const AgentLaunch& launch, const std::string& token) {

@@ -11,11 +11,10 @@ namespace tune::exec {
 
 /// How agents are started. The token is no part of it: starters get it in their environment and on their stdin, because
 /// every user of a machine sees the words of a command.
-struct LauncherRules {
+struct LauncherSettings {
   std::string launcher;            ///< slurm, ssh, or a command in which {agent} is the agent's command
   std::vector<std::string> hosts;  ///< of ssh, and of a command with {host}
   int agents = 0;                  ///< that the command starts; 0: one, and with Slurm one per node
-  std::string program;             ///< the file of `tune` on the other machines
 };
 
 /// A process that starts one agent or several, and stays as long as they do, or not.
@@ -29,8 +28,10 @@ struct AgentLaunch {
   int agents = 0;  ///< that are to connect
 };
 
-/// What starts agents that connect to this address. Throws Error(bad_input): no allocation, no hosts, no {agent}.
-AgentLaunch launch_of(const LauncherRules& rules, const std::string& host, std::uint16_t port);
+/// What starts agents, by this file of `tune`, that connect to this address. Throws Error(bad_input): no allocation, no
+/// hosts, no {agent}.
+AgentLaunch launch_of(const LauncherSettings& settings, const std::string& program, const std::string& host,
+                      std::uint16_t port);
 
 /// The processes that start agents: srun, ssh, a command. What they print is kept for a person, in case they fail.
 class AgentStarters {

@@ -77,7 +77,7 @@ void Cluster::start_agents() {
   const std::string host = rules_.host.empty() ? platform::FrameHub::address_for_others() : rules_.host;
   auto hub = std::make_unique<platform::FrameHub>(std::chrono::duration<double>(rules_.silence_seconds));
   const std::uint16_t port = hub->listen(host, rules_.port);
-  const AgentLaunch launch = launch_of(rules_.launcher, host, port);
+  const AgentLaunch launch = launch_of(rules_.launcher, rules_.program, host, port);
   token_ = random_token();
   hub_ = std::move(hub);
   starters_ = std::make_unique<AgentStarters>(launch, token_);

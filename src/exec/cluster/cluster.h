@@ -18,18 +18,22 @@
 
 namespace tune::exec {
 
-/// Where agents come from, and when they are given up.
-struct ClusterRules {
-  LauncherRules launcher;
-  std::string host;  ///< where agents connect to; empty: an address of this machine
+/// What a user says of where agents come from, and when they are given up.
+struct ClusterSettings {
+  LauncherSettings launcher = {};
+  std::string host = {};  ///< where agents connect to; empty: an address of this machine
   std::uint16_t port = 0;
-  std::optional<std::string> devices;  ///< --devices, of every machine
-  bool per_model = false;              ///< several models are tuned for, one after the other
-  double start_seconds = 60;           ///< in which all agents must connect
-  double silence_seconds = 10;         ///< after which an agent is lost
-  double step_seconds = 120;           ///< the longest that an agent is busy with one thing: a build
+  double start_seconds = 60;    ///< in which all agents must connect
+  double silence_seconds = 10;  ///< after which an agent is lost
+};
+
+struct ClusterRules : ClusterSettings {
+  std::string program = {};                 ///< the file of `tune` on the other machines
+  std::optional<std::string> devices = {};  ///< --devices, of every machine
+  bool per_model = false;                   ///< several models are tuned for, one after the other
+  double step_seconds = 120;                ///< the longest that an agent is busy with one thing: a build
   /// Tells a person, at once.
-  std::function<void(const std::string& text, bool is_warning)> say;
+  std::function<void(const std::string& text, bool is_warning)> say = {};
 };
 
 /// A tuning file and all it needs, as agents get them.
