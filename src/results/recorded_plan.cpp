@@ -30,7 +30,7 @@ void set_objectives(Plan& plan, const recording::Recording& recording, const std
 }
 
 config::Loaded plan_of_files(const recording::Recording& recording, const RecordedPlanRules& rules) {
-  config::LoadOptions options = rules.load;
+  config::LoadOptions options{rules.load};
   options.figures = recording::figures_of(recording);
   options.file_must_exist = false;
   options.measured_here = false;
@@ -52,7 +52,7 @@ config::Loaded plan_of_files(const recording::Recording& recording, const Record
 }
 
 config::Loaded plan_of_recording(const recording::Recording& recording, const RecordedPlanRules& rules) {
-  const config::LoadOptions& options = rules.load;
+  const config::LoadSettings& options = rules.load;
   if (!options.params.empty() || !options.new_params.empty() || options.m || options.n || options.k)
     throw Error(ExitCode::bad_input,
                 "--param, --add-param, -m, -n and -k change a tuning file's grid; give it with --yaml");

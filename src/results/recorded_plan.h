@@ -14,7 +14,7 @@ namespace tune::results {
 struct RecordedPlanRules {
   std::filesystem::path recording;                   ///< its file
   std::vector<std::filesystem::path> yamls;          ///< none: the space is what was recorded
-  config::LoadOptions load;                          ///< what the command line changes in them
+  config::LoadSettings load;                         ///< what the command line changes in them
   std::optional<std::filesystem::path> device_file;  ///< instead of the recorded device
 };
 

@@ -40,8 +40,8 @@ TunedPlan::TunedPlan(std::vector<std::filesystem::path> yamls, database::ResultG
       backend_(backend_of(group_)),
       device_(device_named(device, group_.device.arch, backend_, workers)) {}
 
-config::LoadOptions TunedPlan::load_options(const database::Sizes& sizes) const {
-  config::LoadOptions options;
+config::LoadSettings TunedPlan::load_options(const database::Sizes& sizes) const {
+  config::LoadSettings options;
   options.backend = backend_;
   if (is_program(backend_)) {
     options.m = database::size_of(sizes, "m");
@@ -84,7 +84,7 @@ config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
 }
 
 config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
-  config::LoadOptions options = load_options(sizes);
+  config::LoadOptions options{load_options(sizes)};
   options.probe = [this](Backend) { return device_; };
   config::Loaded loaded = load_theirs(std::move(options));
   database::ResultKey key;

@@ -23,7 +23,7 @@ class TunedPlan {
   const database::ResultGroup& group() const { return group_; }
   const Device& device() const { return device_; }
   /// How the file is read for these sizes, but for the device.
-  config::LoadOptions load_options(const database::Sizes& sizes) const;
+  config::LoadSettings load_options(const database::Sizes& sizes) const;
   /// Throws Error(bad_input) also if the file is another kernel's.
   config::Loaded at(const database::Sizes& sizes) const;
 

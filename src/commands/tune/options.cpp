@@ -32,7 +32,7 @@ void check_files(const TuneOptions& options) {
 }
 
 void bind_files(cli::Command& command, TuneOptions& options) {
-  config::LoadOptions& load = options.load;
+  config::LoadSettings& load = options.load;
   command.group("What to tune");
   command.several("--yaml,yaml", options.yaml, "FILE", "Tuning file; several are joined (same name and file)")
       .files(kYamlFiles)
@@ -66,7 +66,7 @@ void bind_spec(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_problem(cli::Command& command, TuneOptions& options) {
-  config::LoadOptions& load = options.load;
+  config::LoadSettings& load = options.load;
   command.whole("-m", load.m, 1, "M", "Problem size M instead of the file's").repeats_spec();
   command.whole("-n", load.n, 1, "N", "Problem size N").repeats_spec();
   command.whole("-k", load.k, 1, "K", "Problem size K").repeats_spec();
@@ -123,7 +123,7 @@ void check_tuned_command(const TuneOptions& options) {
 }
 
 void bind_programs(cli::Command& command, TuneOptions& options) {
-  config::LoadOptions& load = options.load;
+  config::LoadSettings& load = options.load;
   command.group("Programs and commands");
   command.flag("--shell", load.shell, "Run the command by /bin/sh (default: no shell)").repeats_spec();
   command.flag("--whole", load.whole, "Time the whole command, whatever it prints").repeats_spec();

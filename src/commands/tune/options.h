@@ -27,7 +27,7 @@ enum class Mode { measure, build_only, dry_run, probe, simulate };
 struct TuneOptions {
   // What to tune.
   std::vector<std::filesystem::path> yaml;
-  config::LoadOptions load;  ///< what changes in the file, or the command that is tuned instead of it
+  config::LoadSettings load;  ///< what changes in the file, or the command that is tuned instead of it
   std::vector<std::string> filters;
   std::optional<cli::Part> partition;
   std::optional<std::filesystem::path> shapes;

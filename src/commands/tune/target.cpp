@@ -15,14 +15,14 @@ namespace tune::commands {
 namespace {
 
 config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Machine& machine) {
-  config::LoadOptions load_rules = job.load;
-  if (job.prefix) load_rules.profile = job.prefix->string() + job.file_suffix();
-  if (!options.times_nothing()) load_rules.run_seconds = options.measure.deadlines.run.count();
-  load_rules.file_must_exist = options.mode != Mode::dry_run;
-  load_rules.present = [&](Backend backend) { return machine.present(backend); };
-  load_rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
-  load_rules.probe = [&](Backend backend) { return machine.device(backend); };
-  return config::load(options.yaml, load_rules);
+  config::LoadOptions rules{job.load};
+  if (job.prefix) rules.profile = job.prefix->string() + job.file_suffix();
+  if (!options.times_nothing()) rules.run_seconds = options.measure.deadlines.run.count();
+  rules.file_must_exist = options.mode != Mode::dry_run;
+  rules.present = [&](Backend backend) { return machine.present(backend); };
+  rules.limits = [&](Backend backend) { return machine.limiting_device(backend); };
+  rules.probe = [&](Backend backend) { return machine.device(backend); };
+  return config::load(options.yaml, rules);
 }
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.

@@ -29,7 +29,7 @@ struct Job {
   /// What the names of its files have in addition to PREFIX: `-M64-N64-NVIDIA_H200`; empty if it is the only one.
   std::string file_suffix() const;
 
-  config::LoadOptions load;
+  config::LoadSettings load;
   std::string model = {};              ///< of the devices, where several are tuned for
   std::optional<std::string> devices;  ///< all, indices, or a model
   tuning::SearchSettings search;

@@ -16,8 +16,8 @@
 
 namespace tune::config {
 
-/// What the command line changes in a tuning file, and whom to ask about this machine.
-struct LoadOptions {
+/// What the command line changes in a tuning file.
+struct LoadSettings {
   std::vector<std::string> command;    ///< instead of a tuning file: the words of a command; one word: all of it
   bool shell = false;                  ///< `shell: true`
   bool whole = false;                  ///< `whole: true`
@@ -26,24 +26,29 @@ struct LoadOptions {
   std::optional<std::string> exec_prefix, exec_suffix;  ///< words before and after the command of a program
   std::optional<std::int64_t> processes;                ///< of a program, which mpirun starts
   std::optional<std::string> profiler;                  ///< that runs a program, by kbench's names
-  std::filesystem::path profile;        ///< what the names of a profiler's files begin with; empty: the plan's name
-  std::vector<std::string> params;      ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`)
-  std::vector<std::string> new_params;  ///< the same for parameters that the file does not declare
-  std::optional<std::int64_t> m, n, k;  ///< sizes of the problem; in program mode parameters M, N, K
-  std::optional<Shape> shape;           ///< one line of --shapes
-  std::vector<std::string> problem;     ///< KEY=VALUE: entries of the problem
-  std::optional<std::string> configuration;  ///< sizes and parameters as tune_gemm spells them
-  std::optional<Backend> backend;            ///< instead of `backend:`
-  std::vector<std::string> objectives;       ///< instead of `objective:`; the first one decides
-  std::optional<PowerState> state;           ///< instead of `measure: state:`
-  std::vector<std::string> figures;          ///< additional names of measured values: columns of a recording
-  std::optional<double> run_seconds;         ///< --timeout-run, where specs are timed
-  bool file_must_exist = true;               ///< report it if the kernel file is missing
-  bool measured_here = true;                 ///< false: a recording answers all specs
-  std::function<bool(Backend)> present;      ///< can this backend run here? Unset: any can
-  std::function<Device(Backend)> probe;      ///< called at most once, and only if an expression uses device.*
+  std::vector<std::string> params;                      ///< NAME:VALUE or NAME:[a, b]: replaces (with or without `$`)
+  std::vector<std::string> new_params;                  ///< the same for parameters that the file does not declare
+  std::optional<std::int64_t> m, n, k;                  ///< sizes of the problem; in program mode parameters M, N, K
+  std::optional<Shape> shape;                           ///< one line of --shapes
+  std::vector<std::string> problem;                     ///< KEY=VALUE: entries of the problem
+  std::optional<std::string> configuration;             ///< sizes and parameters as tune_gemm spells them
+  std::optional<Backend> backend;                       ///< instead of `backend:`
+  std::vector<std::string> objectives;                  ///< instead of `objective:`; the first one decides
+  std::optional<PowerState> state;                      ///< instead of `measure: state:`
+};
+
+/// For what a tuning file is read, and whom to ask about this machine.
+struct LoadOptions : LoadSettings {
+  /// What the names of a profiler's files begin with; empty: the plan's name.
+  std::filesystem::path profile = {};
+  std::vector<std::string> figures = {};      ///< additional names of measured values: columns of a recording
+  std::optional<double> run_seconds = {};     ///< --timeout-run, where specs are timed
+  bool file_must_exist = true;                ///< report it if the kernel file is missing
+  bool measured_here = true;                  ///< false: a recording answers all specs
+  std::function<bool(Backend)> present = {};  ///< can this backend run here? Unset: any can
+  std::function<Device(Backend)> probe = {};  ///< called at most once, and only if an expression uses device.*
   /// The device whose limits prune the launches of a GPU's kernels; nullopt: none is known. Called at most once.
-  std::function<std::optional<Device>(Backend)> limits;
+  std::function<std::optional<Device>(Backend)> limits = {};
 };
 
 /// A key at the top of a tuning file, in a row of kKeys in interpreter.cpp.
