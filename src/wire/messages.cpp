@@ -139,16 +139,11 @@ Command decode_command(std::string_view line) { return decode<Command>(line, "co
 Event decode_event(std::string_view line) { return decode<Event>(line, "event"); }
 
 std::string load_group_of(const MeasureRequest& request) {
-  MeasureRequest shared;
-  shared.problem = request.problem;
+  MeasureRequest shared = request;
+  shared.artifact.clear();
   KernelRun run;
   run.zero_c = request.kernel() != nullptr && request.kernel()->zero_c;
   shared.what = run;
-  shared.reference = request.reference;
-  shared.seed = request.seed;
-  shared.measure = request.measure;
-  shared.keep = request.keep;
-  shared.gauges = request.gauges;
   return encode(Request(shared));
 }
 
