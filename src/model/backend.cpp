@@ -83,7 +83,6 @@ constexpr std::array kBackends = {
                   .compiler_reads = CompilerEnvironment::flags},
     BackendTraits{.backend = Backend::program,
                   .name = "program",
-                  .is_program = true,
                   .artifact = "program",
                   .device_names = kProgramDevice,
                   .compiler_reads = CompilerEnvironment::flags},

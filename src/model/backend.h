@@ -21,7 +21,6 @@ struct BackendTraits {
   Backend backend;
   std::string_view name;      ///< in tuning files, behind --backend, and in the name of its worker
   bool is_gpu = false;        ///< false: the device is what the driver runs on, so builds disturb measurements
-  bool is_program = false;    ///< what is measured launches itself
   bool has_clusters = false;  ///< launches may have `cluster`
   bool has_tensor_maps = false;
   Names suffixes = {};             ///< of sources that are meant for it
@@ -44,7 +43,7 @@ const BackendTraits& traits_of(Backend backend);
 
 inline std::string_view to_text(Backend backend) { return traits_of(backend).name; }
 inline bool is_gpu(Backend backend) { return traits_of(backend).is_gpu; }
-inline bool is_program(Backend backend) { return traits_of(backend).is_program; }
+inline bool is_program(Backend backend) { return backend == Backend::program; }
 
 /// Those of all, `auto` first.
 std::vector<std::string> backend_names();

@@ -18,7 +18,7 @@ namespace {
 std::vector<std::string_view> names_for_kernels() {
   std::vector<std::string_view> names;
   for (const BackendTraits& traits : backends())
-    if (!traits.is_program) names.push_back(traits.name);
+    if (!is_program(traits.backend)) names.push_back(traits.name);
   return names;
 }
 
