@@ -115,7 +115,7 @@ class Work : public exec::AgentWork {
 
   const exec::RequestFactory& requests() const override { return requests_; }
   exec::MeasureOptions options() const override {
-    exec::MeasureOptions measure = measure_options(options_, target_.workers, target_.plan().backend);
+    exec::MeasureOptions measure = measure_options(options_, target_.workers, target_.plan().backend());
     measure.devices = exec::choose_devices(options_.devices, requests_.hello());
     return measure;
   }

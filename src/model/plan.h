@@ -72,9 +72,9 @@ struct BuildRules {
 
 /// How a program is run and timed. Messages to workers have these, too.
 struct ProgramRules {
-  CommandLine run;               ///< with placeholders {binary} {args} {file} {output}; empty: by its suffix
-  Words prefix, suffix;          ///< what stands before and after `run`: a profiler, mpirun, further options
-  CommandLine prepare, cleanup;  ///< before each timed run of a program, and after its last one
+  CommandLine run = {};                    ///< with placeholders {binary} {args} {file} {output}; empty: by its suffix
+  Words prefix = {}, suffix = {};          ///< what stands before and after `run`: a profiler, mpirun, further options
+  CommandLine prepare = {}, cleanup = {};  ///< before each timed run of a program, and after its last one
   /// What the time of a program is: that of the whole command (true), or what it reports (false). Unset: the latter if
   /// it reports anything.
   std::optional<bool> whole = false;
@@ -141,16 +141,30 @@ struct CandidateFile {
   std::filesystem::path path;  ///< absolute
 };
 
+/// What only the plan of a kernel says.
+struct KernelPlan {
+  std::string name;
+  Backend backend = Backend::cpu;
+  std::vector<Launch> launches = {};
+  std::optional<Workspace> workspace = {};
+  bool zero_c = false;  ///< c_init: zero; inside the timed region
+  ReferenceRule reference = {};
+};
+
+/// What only the plan of a program says.
+struct ProgramPlan : ProgramRules {
+  bool is_command = false;  ///< an installed one, and no file
+};
+
 /// A tuning file, understood: everything relative is resolved, every expression is parsed, nothing has been run.
 struct Plan {
   std::string name;
   std::filesystem::path yaml;   ///< the (first) tuning file, absolute
-  std::filesystem::path file;   ///< kernel or program, absolute; empty: `program.run` names an installed command
+  std::filesystem::path file;   ///< of the kernel or program, absolute; empty: of an installed command
   std::string file_as_written;  ///< for the heading; of a command, its words
   /// Of several sources: the parameter kFileParameter has their names, and `file` is the first. Empty: there is one.
   std::vector<CandidateFile> candidates;
-  Backend backend = Backend::cpu;
-  std::string kernel;  ///< empty: of programs
+  std::variant<KernelPlan, ProgramPlan> subject;
   Problem problem;
   std::map<std::string, Value>
       constants;                   ///< what the problem adds to every scope: m n k batch alpha ..., custom sizes
@@ -162,24 +176,21 @@ struct Plan {
   std::vector<Setting> default_settings;      ///< of `default:`, maybe not all parameters; empty: none
   std::string default_place;                  ///< `gemm.yaml:14`; empty: the command line changed its parameters
   std::vector<Constraint> prune_after_build;  ///< over the space's names and the build's properties
-  std::vector<Launch> launches;
-  std::vector<CostRule> cost_rules;  ///< the first whose condition holds is meant
-  bool cost_is_inferred = false;     ///< from the launches, as the file has no `model:`
-  std::optional<Workspace> workspace;
-  bool zero_c = false;  ///< c_init: zero; inside the timed region
-  ReferenceRule reference;
+  std::vector<CostRule> cost_rules;           ///< the first whose condition holds is meant
+  bool cost_is_inferred = false;              ///< from the launches, as the file has no `model:`
   BuildRules build;
-  ProgramRules program;  ///< of programs
   MeasureRules measure;
   std::string objective = "time";
   std::vector<std::string> other_objectives;  ///< the further objectives of the Pareto front
   std::vector<Metric> metrics;
   std::vector<Baseline> baselines;
 
-  /// Whether a whole program is tuned, and no kernel.
-  bool is_program() const { return tune::is_program(backend); }
-  /// Whether this program is an installed command, and no file.
-  bool is_command() const { return file.empty() && !program.run.empty(); }
+  const KernelPlan* kernel() const { return std::get_if<KernelPlan>(&subject); }
+  const ProgramPlan* program() const { return std::get_if<ProgramPlan>(&subject); }
+  bool is_program() const { return program() != nullptr; }
+  bool is_command() const { return is_program() && program()->is_command; }
+  /// Whose worker builds, runs and times it.
+  Backend backend() const { return is_program() ? Backend::program : kernel()->backend; }
 };
 
 }  // namespace tune

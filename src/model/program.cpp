@@ -14,11 +14,7 @@ std::optional<Language> language_of(const std::filesystem::path& file) {
   return std::nullopt;
 }
 
-bool needs_build(const std::filesystem::path& file, const CommandLine& build_command) {
-  return !build_command.empty() || language_of(file);
-}
-
-bool is_built(const Plan& plan) { return !plan.is_program() || needs_build(plan.file, plan.build.command); }
+bool is_built(const Plan& plan) { return !plan.is_program() || !plan.build.command.empty() || language_of(plan.file); }
 
 std::vector<std::filesystem::path> files_of(const Plan& plan) {
   std::vector<std::filesystem::path> files;
@@ -51,8 +47,9 @@ Words arguments_of(const Plan& plan, const Spec& spec) {
   const auto is_choice_of_file = [&](const Setting& setting) {
     return !plan.candidates.empty() && setting.name == kFileParameter;
   };
+  const Words run = plan.is_program() ? plan.program()->run.words : Words();
   for (const Setting& setting : spec.params)
-    if ((setting.run_time || !built) && !uses(plan.program.run.words, setting.name) && !is_choice_of_file(setting))
+    if ((setting.run_time || !built) && !uses(run, setting.name) && !is_choice_of_file(setting))
       words.push_back("--" + setting.name + "=" + to_text(setting.value));
   return words;
 }
@@ -71,11 +68,13 @@ std::vector<std::string> filled_in(const std::string& text, const Parameter& par
 }  // namespace
 
 std::set<std::string> programs_of(const Plan& plan) {
+  const ProgramPlan* program = plan.program();
+  if (program == nullptr) return {};
   std::set<std::string> programs;
-  if (!plan.program.prefix.empty()) programs.insert(plan.program.prefix.front());
-  if (!plan.is_command() || plan.program.run.is_shell) return programs;
+  if (!program->prefix.empty()) programs.insert(program->prefix.front());
+  if (!program->is_command || program->run.is_shell) return programs;
   for (const Space::Mapping& mapping : plan.space.mappings()) {
-    std::vector<std::string> texts = {plan.program.run.words.front()};
+    std::vector<std::string> texts = {program->run.words.front()};
     for (const Parameter& parameter : mapping.parameters) {
       std::vector<std::string> longer;
       for (const std::string& text : texts) std::ranges::move(filled_in(text, parameter), std::back_inserter(longer));
@@ -87,7 +86,7 @@ std::set<std::string> programs_of(const Plan& plan) {
     if (baseline.kind != Baseline::Kind::params) continue;
     Placeholders values;
     for (const Setting& setting : baseline.settings) values[setting.name] = {to_text(setting.value)};
-    programs.insert(expand_command({plan.program.run.words.front()}, false, values).front());
+    programs.insert(expand_command({program->run.words.front()}, false, values).front());
   }
   return programs;
 }

@@ -17,10 +17,8 @@ enum class Language { c, cpp, cuda, hip };
 /// C++ for programs in these languages, and verbatim for all others.
 std::optional<Language> language_of(const std::filesystem::path& file);
 
-/// Whether program mode builds `file`: there is a build.command or a default rule. If not, the file itself is run (a
-/// script or an executable), and gets all parameters as arguments.
-bool needs_build(const std::filesystem::path& file, const CommandLine& build_command);
-/// Whether anything is built for a spec: all kernels are.
+/// Whether anything is built for a spec: all kernels are, and programs for which there is a build.command or a default
+/// rule. Else the file itself is run (a script or an executable), and gets all parameters as arguments.
 bool is_built(const Plan& plan);
 
 /// The parameter that chooses among the sources of `file: [a.cu, b.cu]`.

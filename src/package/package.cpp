@@ -44,8 +44,8 @@ class PackageWriter {
       : package_(&package),
         plan_(&package.variants.front().plan),
         gemm_(std::get_if<Gemm>(&plan_->problem)),
-        cpu_(plan_->backend == Backend::cpu),
-        hip_(plan_->backend == Backend::hip) {
+        cpu_(plan_->backend() == Backend::cpu),
+        hip_(plan_->backend() == Backend::hip) {
     numbers_.sizes = size_names(*plan_);
     for (const Buffer& operand : operands_of(*plan_)) numbers_.operands.push_back(operand.name);
     binaries_ = binaries_of(package);
@@ -260,13 +260,13 @@ class PackageWriter {
 
   std::size_t most_launches() const {
     std::size_t most = 1;
-    for (const Variant& variant : package_->variants) most = std::max(most, variant.plan.launches.size());
+    for (const Variant& variant : package_->variants) most = std::max(most, variant.plan.kernel()->launches.size());
     return most;
   }
   std::size_t most_arguments() const {
     std::size_t most = 1;
     for (const Variant& variant : package_->variants)
-      for (const Launch& launch : variant.plan.launches) most = std::max(most, launch.args.size());
+      for (const Launch& launch : variant.plan.kernel()->launches) most = std::max(most, launch.args.size());
     return most;
   }
 
@@ -310,7 +310,7 @@ class PackageWriter {
       if (at == std::string::npos || end == std::string::npos)
         throw NotPackaged(binaries_[i].built.parent_path().string() + "/shim.cpp does not include the kernel");
       shim.replace(at, end + 1 - at, "#include \"../kernel/" + binaries_[i].source + "\"");
-      const std::size_t launches = binaries_[i].plan.launches.size();
+      const std::size_t launches = binaries_[i].plan.kernel()->launches.size();
       list += "    {";
       std::string renamed;
       for (std::size_t j = 0; j < most_launches(); ++j) {

@@ -78,14 +78,14 @@ class TableWriter {
     text += list_text("const char* const kKernels[]", numbers_->kernels);
     text += list_text("const char* const kOperandNames[]", numbers_->operands);
     text += "const int kFactNumbers[] = {";
-    for (const std::string& fact : numbers_->facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend));
+    for (const std::string& fact : numbers_->facts) text += fmt::format("{}, ", fact_number(fact, plan_->backend()));
     text += "-1};\n";
     std::vector<std::string> names = {package_->device};
     names.insert(names.end(), package_->aliases.begin(), package_->aliases.end());
     text += list_text("const char* const kDeviceNames[]", names);
     text += fmt::format("const char* const kArchitecture = {};\nconst int kDeviceNameCount = {};\n",
                         literal(package_->arch), names.size());
-    text += fmt::format("const bool kZeroesC = {};\n\n", plan_->zero_c);
+    text += fmt::format("const bool kZeroesC = {};\n\n", plan_->kernel()->zero_c);
     text += sizes_text();
     return text + "}  // namespace content_@CONTENT@\n}  // namespace tuned::@NAME@\n";
   }
@@ -154,7 +154,7 @@ class TableWriter {
     for (std::size_t i = 0; i + 1 < numbers_->operands.size(); ++i)
       text += fmt::format("  if (number == {}) return operands.{};\n", i, member_of(numbers_->operands[i]));
     text += fmt::format("  return operands.{};\n}}\n\n", member_of(numbers_->operands.back()));
-    if (plan_->backend == Backend::cpu) text += groups_text();
+    if (plan_->backend() == Backend::cpu) text += groups_text();
     return text + (gemm_ != nullptr ? matrices_text() : custom_text());
   }
 

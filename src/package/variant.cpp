@@ -221,21 +221,22 @@ class FunctionWriter {
 
   void launches() {
     where_ = "launch";
-    if (gemm_ == nullptr && plan_->zero_c) throw NotPackaged("c_init of a custom problem is not known to packages");
-    if (gemm_ != nullptr && gemm_->max_rows > 0 && !gemm_->any_padding && plan_->zero_c)
+    const KernelPlan& kernel = *plan_->kernel();
+    if (gemm_ == nullptr && kernel.zero_c) throw NotPackaged("c_init of a custom problem is not known to packages");
+    if (gemm_ != nullptr && gemm_->max_rows > 0 && !gemm_->any_padding && kernel.zero_c)
       throw NotPackaged(
           "c_init: zero would write what lies behind the rows of groups with max_rows; let the kernel zero their rows, "
           "or tune it with padding: any");
-    if (plan_->workspace)
-      lines_.push_back(fmt::format("planner.workspace({}, {});", write(plan_->workspace->bytes),
-                                   plan_->workspace->zero ? "true" : "false"));
-    for (std::size_t i = 0; i < plan_->launches.size(); ++i) {
-      const Launch& launch = plan_->launches[i];
+    if (kernel.workspace)
+      lines_.push_back(fmt::format("planner.workspace({}, {});", write(kernel.workspace->bytes),
+                                   kernel.workspace->zero ? "true" : "false"));
+    for (std::size_t i = 0; i < kernel.launches.size(); ++i) {
+      const Launch& launch = kernel.launches[i];
       const int condition = launch.condition ? graph_.add(*launch.condition, meaning_) : graph_.constant(Bool{true});
       if (is_constant(condition) && !graph_[condition].value.is_true()) continue;
       // A CPU kernel's launches are functions of its shim, in their order.
-      const std::size_t kernel = plan_->backend == Backend::cpu ? i : number_in(numbers_->kernels, launch.kernel);
-      lines_.push_back(fmt::format("if (planner.launch({}, {})) {{", kernel, write(condition)));
+      const std::size_t function = kernel.backend == Backend::cpu ? i : number_in(numbers_->kernels, launch.kernel);
+      lines_.push_back(fmt::format("if (planner.launch({}, {})) {{", function, write(condition)));
       for (const auto& [what, extents] :
            {std::pair("grid", &launch.grid), {"block", &launch.block}, {"cluster", &launch.cluster}})
         if (!extents->empty()) lines_.push_back(fmt::format("  planner.{}({});", what, pass_all(*extents)));

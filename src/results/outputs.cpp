@@ -149,9 +149,9 @@ void Outputs::must_not_be(const std::vector<fs::path>& inputs) const {
 }
 
 fs::path artifact_file(const fs::path& folder, const Plan& plan, const std::string& suffix, const Device& device) {
-  const bool gpu = is_gpu(plan.backend);
+  const bool gpu = is_gpu(plan.backend());
   const std::string name = safe_name(plan.name + suffix + (gpu ? "-" + device.arch : ""));
-  return folder / (name + fs::path(traits_of(plan.backend).artifact).extension().string());
+  return folder / (name + fs::path(traits_of(plan.backend()).artifact).extension().string());
 }
 
 void write_csv(const fs::path& path, const Space& space, const TuningOutcome& outcome, const report::Summary& summary) {

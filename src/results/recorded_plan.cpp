@@ -63,6 +63,7 @@ config::Loaded plan_of_recording(const recording::Recording& recording, const Re
   else
     loaded.plan.space = recording::space_of(recording);
   loaded.plan.name = recording.kernel.empty() ? rules.recording.stem().string() : recording.kernel;
+  if (auto* kernel = std::get_if<KernelPlan>(&loaded.plan.subject)) kernel->name = loaded.plan.name;
   loaded.plan.yaml = rules.recording;
   loaded.plan.file_as_written = rules.recording.string();
   loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
@@ -74,10 +75,11 @@ config::Loaded plan_of_recording(const recording::Recording& recording, const Re
 }
 
 void must_be_of_the_same_kernel(const Plan& plan, const recording::Recording& recording) {
-  if (recording.kernel.empty() || recording.kernel == plan.name || recording.kernel == plan.kernel) return;
+  const KernelPlan* kernel = plan.kernel();
+  if (recording.kernel.empty() || recording.kernel == plan.name || (kernel && recording.kernel == kernel->name)) return;
   throw Error(ExitCode::bad_input, fmt::format("{}: the recording is of '{}', and {} tunes '{}'{}", recording.file,
                                                recording.kernel, plan.yaml.filename().string(), plan.name,
-                                               plan.kernel.empty() ? "" : fmt::format(" (kernel '{}')", plan.kernel)));
+                                               kernel == nullptr ? "" : fmt::format(" (kernel '{}')", kernel->name)));
 }
 
 void must_be_of_the_same_problem(const Plan& plan, const recording::Recording& recording) {

@@ -187,10 +187,10 @@ std::string Results::best_command() const {
   const Spec& best = summary_.ranking.rows.front().trial->spec;
   Placeholders values = values_in_commands(plan.space, best);
   values["args"] = arguments_of(plan, best);
-  if (plan.program.run.is_shell) return expand_command(plan.program.run.words, true, values).back();
-  Words words = plan.program.prefix;
-  for (const Words* more : {&plan.program.run.words, &plan.program.suffix})
-    words.insert(words.end(), more->begin(), more->end());
+  const ProgramPlan& program = *plan.program();
+  if (program.run.is_shell) return expand_command(program.run.words, true, values).back();
+  Words words = program.prefix;
+  for (const Words* more : {&program.run.words, &program.suffix}) words.insert(words.end(), more->begin(), more->end());
   values[kSpecNumber] = {std::to_string(best.mesh_idx)};
   return typed_line(expand_command(words, false, values));
 }
@@ -218,7 +218,7 @@ config::BestResult Results::best(const Device& device) const {
   best.front = front();
   best.artifact_hash = sweep.build.artifact_hash;
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
-    best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend).artifact;
+    best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend()).artifact;
   best.code = sweep.build.code;
   best.finals_interrupted = outcome_->finals.interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);

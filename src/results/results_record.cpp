@@ -70,8 +70,8 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   const report::Summary& summary = results.summary();
   wire::ResultsRecord record;
   record.file = summary.file;
-  record.backend = plan.backend;
-  if (plan.is_command()) record.run = plan.program.run;
+  record.backend = plan.backend();
+  if (plan.is_command()) record.run = plan.program()->run;
   record.flops = flops_of(plan.problem);
   record.bytes = bytes_of(plan.problem);
   record.state = plan.measure.state;
@@ -103,8 +103,10 @@ Plan plan_of(const recording::JournalRun& run) {
   Plan plan;
   plan.name = run.begin.name;
   plan.file_as_written = results.file;
-  plan.backend = results.backend;
-  plan.program.run = results.run;
+  if (results.backend == Backend::program)
+    plan.subject = ProgramPlan{{results.run}, !results.run.empty()};
+  else
+    plan.subject = KernelPlan{run.begin.name, results.backend};
   if (results.flops > 0) plan.problem = Custom{{}, results.flops, results.bytes, 0};
   plan.space = recording::space_of(results);
   plan.result_names = plan.space.names();

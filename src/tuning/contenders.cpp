@@ -70,7 +70,7 @@ bool are_steady(const Plan& plan, const Objective& objective, std::span<const Tr
   const auto is_short = [](const Trial& trial) {
     return trial.measurement() && trial.measurement()->timing.median < kLongKernel;
   };
-  return is_gpu(plan.backend) && plan.measure.state == PowerState::burst && objective.by_time() &&
+  return is_gpu(plan.backend()) && plan.measure.state == PowerState::burst && objective.by_time() &&
          std::ranges::none_of(trials, is_short);
 }
 
@@ -88,7 +88,7 @@ std::vector<const Trial*> disturbed_specs(std::span<const Trial> trials, const P
   if (near.empty()) return {};
   const Measurement& best = *choose_finalists(trials, merits, 1, 0, 1).front()->measurement();
   // On a GPU, all specs share the device with other processes alike.
-  const double limit = is_gpu(plan.backend) ? best.clean_seconds : best.timing.median;
+  const double limit = is_gpu(plan.backend()) ? best.clean_seconds : best.timing.median;
   std::multimap<double, const Trial*> disturbed;
   for (const Trial& trial : trials) {
     const Measurement* measurement = trial.measurement();
@@ -131,7 +131,7 @@ std::vector<wire::Contender> try_baselines(Tuner& tuner, const Plan& plan, std::
   for (const Baseline& baseline : plan.baselines) {
     if (baseline.kind == Baseline::Kind::vendor) {
       baselines.push_back({{{}, Entrant::Kind::vendor_first, baseline.label}});
-      if (is_gpu(plan.backend))
+      if (is_gpu(plan.backend()))
         baselines.push_back({{{}, Entrant::Kind::vendor_fastest, name_of_fastest(baseline.label)}});
       continue;
     }

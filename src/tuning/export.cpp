@@ -67,7 +67,7 @@ Exporter::Exporter(const results::Outputs& outputs, const Plan& plan, const Obje
   if (outputs.kt_cache.empty() && t4_.empty()) return;
   recording_.device = device;
   recording_.time = time;
-  recording_.kernel = plan.kernel.empty() ? plan.name : plan.kernel;
+  recording_.kernel = plan.is_program() ? plan.name : plan.kernel()->name;
   recording_.problem = problem_size_text(plan.problem, plan.constants);
   recording_.objectives = {figure_name(plan.objective)};
   for (const std::string& name : plan.other_objectives) recording_.objectives.push_back(figure_name(name));

@@ -129,7 +129,7 @@ class FinalsStage {
 
   exec::FinalsRules rules_after(const Tuner& tuner) const {
     const auto begin = now();
-    const bool is_sustained = is_gpu(job_.plan.backend) && job_.plan.measure.state == PowerState::sustained;
+    const bool is_sustained = is_gpu(job_.plan.backend()) && job_.plan.measure.state == PowerState::sustained;
     exec::FinalsRules rules;
     rules.seed = job_.requests.seed();
     rules.together = job_.together;
@@ -141,7 +141,7 @@ class FinalsStage {
     if (are_steady(job_.plan, job_.objective, tuner.trials())) rules.launches = 1;
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     const bool takes_energy = job_.plan.measure.energy == MeasureRules::Energy::always;
-    if (takes_energy && !is_program(job_.plan.backend)) rules.least_turn += kEnergySeconds;
+    if (takes_energy && !job_.plan.is_program()) rules.least_turn += kEnergySeconds;
     if (alone_ && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
@@ -157,7 +157,7 @@ class FinalsStage {
       rules.last_end = *job_.deadline;
       rules.end_is_asked_for = true;
     }
-    if (is_gpu(job_.plan.backend) && !rules.together)
+    if (is_gpu(job_.plan.backend()) && !rules.together)
       rules.other_state = job_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
     return rules;
   }
@@ -269,7 +269,7 @@ class FinalsStage {
   /// A program that tells its own time is run once in the sweep. Five rounds tell how that differs between runs, unless
   /// they last long.
   bool is_one_program_of_unknown_noise(const Tuner& tuner, const Contenders& contenders) const {
-    if (contenders.count() != 1 || !is_program(job_.plan.backend) || !job_.objective.by_time()) return false;
+    if (contenders.count() != 1 || !job_.plan.is_program() || !job_.objective.by_time()) return false;
     const Trial* trial = find_trial(tuner.trials(), contenders.specs.front().entrant.spec.mesh_idx);
     double seconds = job_.settings.budget.value_or(kFirstRoundsSeconds);
     if (job_.deadline) seconds = std::min(seconds, std::chrono::duration<double>(*job_.deadline - now()).count());
@@ -308,7 +308,7 @@ class FinalsStage {
     if (const std::size_t held = finals_->held->finalists.size(); held < meant_)
       notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
     if (const Trial* faster =
-            overlooked_spec(tuner.trials(), *finals_->held, job_.plan.backend, outcome_->default_spec);
+            overlooked_spec(tuner.trials(), *finals_->held, job_.plan.backend(), outcome_->default_spec);
         faster != nullptr && job_.objective.by_time()) {
       finals_->overlooked = faster->spec.mesh_idx;
       notes.add(

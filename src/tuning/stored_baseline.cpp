@@ -83,8 +83,8 @@ wire::Contender stored_contender(const config::RecordedBest& best, const fs::pat
   if (best.problem != problem_of(plan)) throw NotStored("it is of the problem " + best.problem);
   require_artifact(best.result, store);
   config::Loaded then = load_then(file, device);
-  if (then.plan.backend != plan.backend)
-    throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend)));
+  if (then.plan.backend() != plan.backend())
+    throw NotStored("it is of the backend " + std::string(to_text(then.plan.backend())));
   // Its own source may be gone, and nothing is built.
   if (then.plan.candidates.empty()) then.plan.file = plan.file;
   then.plan.build = plan.build;

@@ -49,10 +49,11 @@ void note_trials(const Plan& plan, results::TuningOutcome& outcome) {
   const auto reports_time = [](const Trial& trial) {
     return trial.measurement() && !is_of_whole_command(*trial.measurement());
   };
-  if (plan.is_program() && !plan.program.whole && std::ranges::any_of(outcome.trials, reports_time))
+  if (plan.is_program() && !plan.program()->whole && std::ranges::any_of(outcome.trials, reports_time))
     outcome.notes.add(
         "the times are those that the command reports itself; --whole (whole: true) times the command instead");
-  const auto* trusted = std::get_if<TrustedSpec>(&plan.reference);
+  const KernelPlan* kernel = plan.kernel();
+  const auto* trusted = kernel != nullptr ? std::get_if<TrustedSpec>(&kernel->reference) : nullptr;
   if (trusted != nullptr && std::ranges::any_of(outcome.trials, &Trial::is_wrong) &&
       std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }) == 1)
     outcome.notes.add(

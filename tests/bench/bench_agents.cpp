@@ -199,7 +199,7 @@ void bench(const Recorded& recorded, double speedup, int agents) {
   {
     exec::Cluster cluster(rules_for(agents, said, over));
     Plan plan;
-    plan.backend = Backend::program;
+    plan.subject = ProgramPlan{{}, true};
     const auto began = Clock::now();
     const exec::RequestFactory requests(plan, cluster.probe(Backend::program), 0);
     const std::chrono::duration<double> connected = Clock::now() - began;

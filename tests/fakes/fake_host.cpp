@@ -178,7 +178,7 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
                     std::to_string(specs) + "]}}, launch: {grid: [1], block: [1], args: [A, B, C, N]}}")
           .plan;
   wire::Hello hello;
-  hello.backend = plan_.backend = backend;
+  hello.backend = std::get<KernelPlan>(plan_.subject).backend = backend;
   hello.compiler = "fake";
   hello.device.name = "card";
   requests_ = std::make_unique<exec::RequestFactory>(plan_, hello, 0);

@@ -50,7 +50,8 @@ package::Variant reference_of(const PackageCandidate& candidate) {
                               candidate.reference_built,
                               flags_of(candidate.requests->reference_build(candidate.spec)),
                               {}};
-  if (const auto* kernel = std::get_if<Launch>(&variant.plan.reference)) variant.plan.launches = {*kernel};
+  auto& kernel = std::get<KernelPlan>(variant.plan.subject);
+  if (const auto* launch = std::get_if<Launch>(&kernel.reference)) kernel.launches = {*launch};
   return variant;
 }
 

@@ -75,7 +75,7 @@ ExitCode build_only(Target& target) {
   if (!target.job.search.spec) grid->require_specs(name_of_input(target.options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::in_mesh_order(target.job.search.spec, target.options.tune, target.plan(), grid);
-  exec::MeasureService service(requests, measure_options(target.options, target.workers, target.plan().backend));
+  exec::MeasureService service(requests, measure_options(target.options, target.workers, target.plan().backend()));
   const auto most =
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);

@@ -70,7 +70,7 @@ CostModel model_of(Target& target) {
                                " has no section 'model:' from which times could be predicted" +
                                (std::holds_alternative<Gemm>(plan.problem) ? ", nor do its launches tell a tile" : ""));
   const std::optional<Device> device =
-      is_gpu(plan.backend) ? target.machine.limiting_device(plan.backend) : target.machine.device(plan.backend);
+      is_gpu(plan.backend()) ? target.machine.limiting_device(plan.backend()) : target.machine.device(plan.backend());
   if (!device) refuse(target.options, "no device is known to predict times for; name one, such as --device-file h200");
   const auto model = tuning::model_for(target.job.search, plan, *device);
   if (!model && plan.objective != "time" && plan.objective != "gflops")
@@ -130,11 +130,11 @@ class Check {
     std::error_code ignored;
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, ignored); };
     if (plan.is_program() || !std::ranges::all_of(files_of(plan), is_there)) return;
-    const auto builder = target.machine.builder(plan.backend);
+    const auto builder = target.machine.builder(plan.backend());
     requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
-    builds_ = is_gpu(plan.backend) && (target.options.machine.arch || target.options.machine.device_file);
-    exec::MeasureOptions measure = measure_options(target.options, target.workers, plan.backend);
+    builds_ = is_gpu(plan.backend()) && (target.options.machine.arch || target.options.machine.device_file);
+    exec::MeasureOptions measure = measure_options(target.options, target.workers, plan.backend());
     if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
     // A dry run ends at once by a signal.
     measure.pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines,

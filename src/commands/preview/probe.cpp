@@ -14,7 +14,7 @@ Backend backend_to_probe(const TuneOptions& options, exec::Workers& workers) {
   rules.file_must_exist = false;
   rules.present = [&](Backend backend) { return workers.present(backend); };
   rules.probe = [&](Backend backend) { return workers.probe(backend).device; };
-  return config::load(options.yaml, rules).plan.backend;
+  return config::load(options.yaml, rules).plan.backend();
 }
 
 }  // namespace

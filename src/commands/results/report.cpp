@@ -73,7 +73,7 @@ Plan plan_of(const recording::Recording& recording, const ReportOptions& options
     return results::load_recorded_plan(recording, {recording.file, options.yamls, {}, {}}).plan;
   Plan plan;
   plan.name = recording.kernel.empty() ? std::filesystem::path(recording.file).stem().string() : recording.kernel;
-  plan.backend = Backend::program;  // whatever it was: nothing is measured
+  plan.subject = ProgramPlan();  // whatever it was: nothing is measured
   plan.objective = recording.objectives.front();
   return plan;
 }

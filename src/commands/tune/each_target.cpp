@@ -115,8 +115,9 @@ ExitCode for_each_target(const TuneOptions& options, const TargetCommand& comman
       targets_of(options, workers, Job(options), shapes);  // says what is wrong with any before the first
   for (const Target& target : targets) target.add_warnings_to(warnings);
   print_warnings(warnings);
-  return options.per_device_model ? run_models(options, workers, targets.back().plan().backend, shapes, command, before)
-                                  : run_all(targets, static_cast<int>(targets.size()), command, before);
+  return options.per_device_model
+             ? run_models(options, workers, targets.back().plan().backend(), shapes, command, before)
+             : run_all(targets, static_cast<int>(targets.size()), command, before);
 }
 
 }  // namespace tune::commands

@@ -171,7 +171,7 @@ tuning::Work work_to_do(const Target& target, const std::optional<tuning::Grid>&
   work.specs = count;
   if (!has_build) work.builds = 0;
   if (has_build && grid) work.builds = tuning::count_builds(*grid, count);
-  work.in_turn = !is_gpu(target.plan().backend);
+  work.in_turn = !is_gpu(target.plan().backend());
   work.jobs = target.options.measure.jobs;
   work.devices = static_cast<int>(std::max<std::size_t>(devices, 1));
   work.finals = finals_to_come(target, count);

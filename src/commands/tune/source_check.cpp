@@ -28,7 +28,7 @@ struct Definition {
 class SourceCheck {
  public:
   explicit SourceCheck(const Plan& plan) : plan_(&plan) {
-    const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, plan.file);
+    const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend(), plan.file);
     const platform::Sources sources = platform::read_sources(plan.file, search);
     for (const auto& [path, text] : sources.texts) texts_.push_back(read_tokens(text));
     reads_more_ = !sources.macro_include.empty() || !search.named.empty();
@@ -164,10 +164,11 @@ class SourceCheck {
 }  // namespace
 
 std::vector<std::string> misfits_of_source(const Plan& plan) try {
-  if (plan.is_program() || !plan.candidates.empty()) return {};
+  const KernelPlan* kernel = plan.kernel();
+  if (kernel == nullptr || !plan.candidates.empty()) return {};
   SourceCheck check(plan);
-  for (const Launch& launch : plan.launches) check.check(launch, "launch");
-  if (const auto* kernel = std::get_if<Launch>(&plan.reference)) check.check(*kernel, "reference");
+  for (const Launch& launch : kernel->launches) check.check(launch, "launch");
+  if (const auto* reference = std::get_if<Launch>(&kernel->reference)) check.check(*reference, "reference");
   return check.take();
 } catch (const Error&) {
   return {};  // whoever builds the source says why it cannot be read

@@ -27,13 +27,13 @@ config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Mach
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
 void guard(const TuneOptions& options, Plan& plan) {
-  if (options.strict && (is_gpu(plan.backend) || plan.is_program()))
+  if (options.strict && (is_gpu(plan.backend()) || plan.is_program()))
     throw Error(
         ExitCode::bad_input,
-        fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend)));
-  if (options.memory && is_gpu(plan.backend))
+        fmt::format("--check strict protects the buffers of CPU kernels; the backend is {}", to_text(plan.backend())));
+  if (options.memory && is_gpu(plan.backend()))
     throw Error(ExitCode::bad_input,
-                fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend)));
+                fmt::format("--memory limits CPU kernels and programs; the backend is {}", to_text(plan.backend())));
   plan.measure.strict = options.strict;
   plan.measure.memory_bytes = options.memory.value_or(0);
 }
@@ -125,7 +125,7 @@ Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job i
                                  config::parse_baseline(options.baseline_spec, plan().space, filters));
   loaded.plan.measure.energy = objective.energy(options.tune);
   guard(options, loaded.plan);
-  if (options.machine.device_file) machine.limiting_device(plan().backend);  // refuses one of another backend
+  if (options.machine.device_file) machine.limiting_device(plan().backend());  // refuses one of another backend
   if (options.mode != Mode::dry_run) require_programs(loaded.plan);
   if (options.artifact)
     outputs.artifact = results::artifact_file(*options.artifact, plan(), job.file_suffix(), hello().device);

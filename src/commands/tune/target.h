@@ -59,7 +59,7 @@ struct Target {
   Target& operator=(const Target&) = delete;
 
   const Plan& plan() const { return loaded.plan; }
-  const wire::Hello& hello() { return machine.hello(plan().backend); }
+  const wire::Hello& hello() { return machine.hello(plan().backend()); }
   /// Returns the grid, and adds the reasons why points are pruned and the notes for the user to `outcome`. Throws
   /// Error(bad_input).
   std::optional<tuning::Grid> grid(results::TuningOutcome& outcome) const;

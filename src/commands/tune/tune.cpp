@@ -143,7 +143,7 @@ std::unique_ptr<exec::Executor> executor_for(const Target& target, const exec::R
   if (exec::OtherMachines* others = target.workers.others(); others != nullptr)
     return others->executor(requests, agent_plan(target, requests, share_processes), store_places(target.options.store),
                             observer);
-  exec::MeasureOptions measure = measure_options(target.options, target.workers, target.plan().backend);
+  exec::MeasureOptions measure = measure_options(target.options, target.workers, target.plan().backend());
   measure.devices = devices;
   measure.share_processes = share_processes;
   measure.observer = &observer;

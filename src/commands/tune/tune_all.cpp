@@ -111,8 +111,8 @@ std::vector<Spec> specs_of_search(Target& target) {
 }
 
 exec::MeasureOptions rules_for(Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
-  exec::MeasureOptions rules = measure_options(target.options, target.workers, target.plan().backend);
-  if (!is_gpu(target.plan().backend)) return rules;
+  exec::MeasureOptions rules = measure_options(target.options, target.workers, target.plan().backend());
+  if (!is_gpu(target.plan().backend())) return rules;
   rules.devices = exec::choose_devices(target.job.devices, target.hello());
   keep_processes_in(pool, rules);
   return rules;
@@ -207,7 +207,7 @@ class Tunings {
   ExitCode tune_one(Target& target) try {
     const config::Shape shape = target.job.shape().value_or(config::Shape{});
     target.job.journal = &journal_;
-    if (target.of > 1 && is_gpu(target.plan().backend)) target.job.pool = &pool_;
+    if (target.of > 1 && is_gpu(target.plan().backend())) target.job.pool = &pool_;
     if (pool_) pool_->heed_signals();
     target.job.estimated_tunings = estimated_ ? 0 : target.of - static_cast<int>(rows_.size());
     target.job.first = tuning::nearest_winners(tuning::log_sizes(shape), winners_);

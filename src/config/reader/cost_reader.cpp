@@ -173,11 +173,11 @@ std::vector<CostRule> read_cost_rules(const Node& node, const Problem& problem, 
   return rules;
 }
 
-std::vector<CostRule> inferred_cost_rules(const Plan& plan, std::span<const Space::Mapping> mappings,
+std::vector<CostRule> inferred_cost_rules(const KernelPlan& kernel, std::span<const Space::Mapping> mappings,
                                           const SymbolTable& scope) {
   std::set<std::string> rows, columns;
-  for (const Launch& launch : plan.launches) {
-    if (launch.kernel != plan.kernel) continue;
+  for (const Launch& launch : kernel.launches) {
+    if (launch.kernel != kernel.name) continue;
     if (!launch.cluster.empty()) return {};
     for (const std::string& text : grid_texts(launch, mappings)) {
       add_divisors(text, "m", rows);
@@ -186,7 +186,7 @@ std::vector<CostRule> inferred_cost_rules(const Plan& plan, std::span<const Spac
   }
   if (rows.size() != 1 || columns.size() != 1) return {};
   CostRule rule;
-  for (const std::string& text : {*rows.begin(), *columns.begin(), slice_of(plan.launches, mappings, scope)}) {
+  for (const std::string& text : {*rows.begin(), *columns.begin(), slice_of(kernel.launches, mappings, scope)}) {
     if (text.empty()) continue;
     rule.tile.push_back(Expression::parse(text, scope.names()));
     if (rule.tile.back().used_slots().empty()) return {};  // the kernel that is tuned has another tile

@@ -25,7 +25,7 @@ Device device_in_expressions(const SymbolTable& scope, const FixedValueSources& 
     throw Error(ExitCode::environment,
                 fmt::format("an expression of '{}' uses device.*, but no device is known; give --device-file",
                             sources.plan.name));
-  return sources.options.probe(sources.plan.backend);
+  return sources.options.probe(sources.plan.backend());
 } catch (const Error&) {
   // What cannot do without the device asks for it again.
   const bool known = std::ranges::all_of(scope.used_device_slots(), [&](int slot) {

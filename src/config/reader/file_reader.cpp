@@ -67,13 +67,14 @@ std::string expand(const std::string& text, const Place& place, Diagnostics& dia
 
 class FileReader {
  public:
-  FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options)
-      : top_(&top), folder_(folder), options_(&options), diagnostics_(&top.diagnostics()) {}
+  FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options, Plan& plan)
+      : top_(&top), folder_(folder), options_(&options), plan_(&plan), diagnostics_(&top.diagnostics()) {}
 
   FileSection read() {
     const Backend wanted = read_wanted();
     const bool kernel_mode = top_->find("kernel") != nullptr;
     if (!kernel_mode && top_->find("file") == nullptr && top_->find("run") != nullptr) {
+      section_.is_command = true;
       section_.backend = program_backend(*top_->find("run"), wanted);
       return section_;
     }
@@ -135,12 +136,12 @@ class FileReader {
 
   void read_path(const Node& node) {
     if (!read_text(node, "file", *diagnostics_)) return;
-    section_.as_written = node.text;
-    section_.file = resolve(node, folder_, *diagnostics_);
+    plan_->file_as_written = node.text;
+    plan_->file = resolve(node, folder_, *diagnostics_);
     std::error_code error;
-    if (options_->file_must_exist && !std::filesystem::is_regular_file(section_.file, error)) {
+    if (options_->file_must_exist && !std::filesystem::is_regular_file(plan_->file, error)) {
       diagnostics_->add(node.place,
-                        fmt::format("no such file: '{}' (looked for {}){}", node.text, section_.file.string(),
+                        fmt::format("no such file: '{}' (looked for {}){}", node.text, plan_->file.string(),
                                     placeholders_of(node.text).empty()
                                         ? ""
                                         : "; placeholders are replaced in run, prepare and cleanup, not in file"));
@@ -157,19 +158,20 @@ class FileReader {
     for (const Node& item : list.items) {
       read_path(item);
       const bool is_known =
-          std::ranges::find(section_.candidates, section_.file, &CandidateFile::path) != section_.candidates.end();
+          std::ranges::find(plan_->candidates, plan_->file, &CandidateFile::path) != plan_->candidates.end();
       if (is_known) diagnostics_->add(item.place, fmt::format("file names '{}' more than once", item.text));
-      section_.candidates.push_back({item.text, section_.file});
-      if (section_.file.extension() != section_.candidates.front().path.extension())
+      plan_->candidates.push_back({item.text, plan_->file});
+      if (plan_->file.extension() != plan_->candidates.front().path.extension())
         diagnostics_->add(item.place, fmt::format("'{}' and '{}' are not in one language; all files of a list are",
-                                                  section_.candidates.front().name, item.text));
+                                                  plan_->candidates.front().name, item.text));
     }
-    if (section_.candidates.empty()) return;
+    if (plan_->candidates.empty()) return;
     name_candidates();
-    section_.file = section_.candidates.front().path;
-    section_.as_written.clear();
-    for (const Node& item : list.items) section_.as_written += (section_.as_written.empty() ? "" : ", ") + item.text;
-    if (section_.candidates.size() == 1) section_.candidates.clear();
+    plan_->file = plan_->candidates.front().path;
+    plan_->file_as_written.clear();
+    for (const Node& item : list.items)
+      plan_->file_as_written += (plan_->file_as_written.empty() ? "" : ", ") + item.text;
+    if (plan_->candidates.size() == 1) plan_->candidates.clear();
   }
 
   /// Calls each by its last names, as many as it takes to tell all apart: these stay the same in another folder.
@@ -177,7 +179,7 @@ class FileReader {
     for (std::ptrdiff_t length = 1;; ++length) {
       std::set<std::string> names;
       bool whole = true;
-      for (CandidateFile& file : section_.candidates) {
+      for (CandidateFile& file : plan_->candidates) {
         const std::ptrdiff_t all = std::distance(file.path.begin(), file.path.end());
         std::filesystem::path name;
         for (auto part = std::next(file.path.begin(), std::max<std::ptrdiff_t>(0, all - length));
@@ -187,7 +189,7 @@ class FileReader {
         names.insert(file.name);
         whole = whole && length >= all;
       }
-      if (whole || names.size() == section_.candidates.size()) return;
+      if (whole || names.size() == plan_->candidates.size()) return;
     }
   }
 
@@ -199,12 +201,12 @@ class FileReader {
     }
     if (file.is_mapping()) return chosen_ != nullptr ? std::optional(chosen_backend_) : std::nullopt;
     if (wanted != Backend::automatic) return wanted;
-    const std::optional<Backend> backend = backend_of_source(section_.file);
-    if (!backend && !section_.file.empty()) {
+    const std::optional<Backend> backend = backend_of_source(plan_->file);
+    if (!backend && !plan_->file.empty()) {
       diagnostics_->add(
           file.place, fmt::format("cannot tell the backend of '{}' by its suffix; set backend: {}, or remove 'kernel' "
                                   "to run it as a program",
-                                  section_.as_written, shown_names_for_kernels()));
+                                  plan_->file_as_written, shown_names_for_kernels()));
     }
     return backend;
   }
@@ -222,6 +224,7 @@ class FileReader {
   const Fields* top_;
   std::filesystem::path folder_;
   const LoadOptions* options_;
+  Plan* plan_;
   Diagnostics* diagnostics_;
   FileSection section_;
   const Node* chosen_ = nullptr;
@@ -230,8 +233,9 @@ class FileReader {
 
 }  // namespace
 
-FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options) {
-  return FileReader(top, folder, options).read();
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options,
+                              Plan& plan) {
+  return FileReader(top, folder, options, plan).read();
 }
 
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {

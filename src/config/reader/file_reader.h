@@ -9,18 +9,17 @@
 
 namespace tune::config {
 
-/// Which source is tuned, and by which backend.
+/// By which backend it is tuned.
 struct FileSection {
   std::optional<Backend> backend;  ///< unset if it is invalid, which is reported
   std::vector<Backend> others;     ///< backends of the file's other sources
-  std::filesystem::path file;      ///< absolute; empty: `run` names an installed command
-  std::string as_written;
-  std::vector<CandidateFile> candidates = {};  ///< of a list of files, of which `file` is the first
+  bool is_command = false;         ///< `run` names an installed command, and there is no file
 };
 
-/// Reads `file:`, `backend:` and whether there is `kernel:`. `auto` goes by suffix, and in a mapping by what is present
-/// in the order cuda, hip, cpu.
-FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options);
+/// Reads `file:`, `backend:` and whether there is `kernel:`; the plan gets the sources. `auto` goes by suffix, and in a
+/// mapping by what is present in the order cuda, hip, cpu.
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options,
+                              Plan& plan);
 
 /// `path`, relative to `folder`, in normal form and without a slash at its end.
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path);

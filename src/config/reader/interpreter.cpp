@@ -101,7 +101,7 @@ Plan Interpreter::run() {
   read_heading();
   read_problem_section();
   if (const Node* defaults = top_.find("device_defaults"))
-    device_defaults_ = read_device_defaults(*defaults, plan_.backend, scope_, diagnostics_);
+    device_defaults_ = read_device_defaults(*defaults, plan_.backend(), scope_, diagnostics_);
   read_space();
   read_launch();
   read_model();
@@ -126,38 +126,40 @@ void Interpreter::read_heading() {
     plan_.name = read_text(*name, "name", diagnostics_).value_or("");
     if (plan_.name.find_first_of("\r\n") != std::string::npos) diagnostics_.add(name->place, "name must be one line");
   }
-  if (const Node* kernel = top_.find("kernel")) {
-    plan_.kernel = read_text(*kernel, "kernel", diagnostics_).value_or("");
-    if (kernel->is_scalar() && !is_identifier(plan_.kernel)) {
-      diagnostics_.add(kernel->place,
-                       fmt::format("kernel '{}' must be the name of an extern \"C\" function", plan_.kernel));
+  KernelPlan kernel;
+  if (const Node* node = top_.find("kernel")) {
+    kernel.name = read_text(*node, "kernel", diagnostics_).value_or("");
+    if (node->is_scalar() && !is_identifier(kernel.name)) {
+      diagnostics_.add(node->place,
+                       fmt::format("kernel '{}' must be the name of an extern \"C\" function", kernel.name));
     }
   }
-  file_ = read_file_section(top_, source_.folder, options_);
-  plan_.file = file_.file;
-  plan_.file_as_written = file_.as_written;
-  plan_.candidates = file_.candidates;
-  plan_.backend = file_.backend.value_or(Backend::automatic);
+  file_ = read_file_section(top_, source_.folder, options_, plan_);
+  kernel.backend = file_.backend.value_or(Backend::automatic);
+  if (is_program(kernel.backend))
+    plan_.subject = ProgramPlan{{}, file_.is_command};
+  else
+    plan_.subject = std::move(kernel);
   // Without a backend the names of any backend may be meant, so they are not reported.
   if (!file_.backend)
     for (const BackendTraits& traits : backends()) file_.others.push_back(traits.backend);
 }
 
 void Interpreter::read_problem_section() {
-  const Node* node = top_.find("problem");
+  const Node *node = top_.find("problem"), *kernel = top_.find("kernel");
   if (node != nullptr) problem_ = read_problem(*node, scope_, diagnostics_);
-  if (node == nullptr && !plan_.kernel.empty()) {
-    diagnostics_.add(top_.find("kernel")->place,
+  if (node == nullptr && kernel != nullptr) {
+    diagnostics_.add(kernel->place,
                      "a kernel needs problem: {gemm: ...} or {custom: ...}, or no 'kernel' key "
                      "if the file is a program");
     top_.require("launch");
     diagnostics_.throw_if_any();  // every other section may name its buffers and sizes
   }
   plan_.problem = problem_.problem;
-  if (const auto what = unsupported(plan_.problem, plan_.backend)) diagnostics_.add(node->place, *what);
+  if (const auto what = unsupported(plan_.problem, plan_.backend())) diagnostics_.add(node->place, *what);
   plan_.constants = problem_.constants;
   plan_.counts = problem_.counts;
-  scope_.add_device(plan_.backend, file_.others);
+  scope_.add_device(plan_.backend(), file_.others);
 }
 
 void Interpreter::read_space() {
@@ -170,7 +172,7 @@ void Interpreter::read_space() {
       [&](const Parameter& parameter) {
         return !is_of_a_device(parameter.name) && (!plan_.is_program() || (is_compiled && !parameter.run_time));
       },
-      plan_.file.empty() ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
+      file_.is_command ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
   // A recording may have been made with any names, and sets nothing.
   if (options_.measured_here) check_device_parameters(*params, file_.backend, params_, diagnostics_);
   for (const ParameterMapping& mapping : params_) {
@@ -261,7 +263,7 @@ void Interpreter::add_build_names() {
   for (const Backend other : file_.others) {
     for (const std::string_view name : traits_of(other).build_names) scope_.add_elsewhere(std::string(name));
   }
-  for (const std::string_view name : traits_of(plan_.backend).build_names) scope_.add_result(std::string(name));
+  for (const std::string_view name : traits_of(plan_.backend()).build_names) scope_.add_result(std::string(name));
 }
 
 void Interpreter::read_pruning() {
@@ -287,14 +289,10 @@ void Interpreter::read_launch() {
   }
   // Without a backend every entry would be reported for the wrong reason.
   if (!file_.backend) return;
+  auto& kernel = std::get<KernelPlan>(plan_.subject);
   const LaunchContext context = launch_context(plan_, file_.others, params_);
-  if (const Node* node = top_.require("launch")) {
-    LaunchSection section = read_launches(*node, context, scope_, diagnostics_);
-    plan_.launches = std::move(section.launches);
-    plan_.workspace = std::move(section.workspace);
-    plan_.zero_c = section.zero_c;
-  }
-  read_reference(context);
+  if (const Node* node = top_.require("launch")) read_launches(*node, context, scope_, kernel, diagnostics_);
+  read_reference(context, kernel.reference);
 }
 
 /// A kernel that does not get the bias, scales or groups cannot use them, and one for all epilogues has to be told
@@ -303,7 +301,7 @@ void Interpreter::require_epilogue() {
   const auto* gemm = std::get_if<Gemm>(&plan_.problem);
   if (gemm == nullptr || plan_.is_program() || diagnostics_.any()) return;
   const auto require_buffer = [&](const char* name, const char* has, const char* use) {
-    for (const Launch& launch : plan_.launches)
+    for (const Launch& launch : plan_.kernel()->launches)
       for (const Argument& argument : launch.args)
         if (argument.buffer == name) return;
     diagnostics_.add(
@@ -327,13 +325,13 @@ void Interpreter::read_model() {
   const bool gemm = std::holds_alternative<Gemm>(plan_.problem);
   if (const Node* node = top_.find("model")) {
     plan_.cost_rules = read_cost_rules(*node, plan_.problem, scope_, diagnostics_);
-  } else if (gemm && is_gpu(plan_.backend) && !diagnostics_.any()) {
-    plan_.cost_rules = inferred_cost_rules(plan_, mappings_, scope_);
+  } else if (gemm && is_gpu(plan_.backend()) && !diagnostics_.any()) {
+    plan_.cost_rules = inferred_cost_rules(*plan_.kernel(), mappings_, scope_);
     plan_.cost_is_inferred = true;
   }
 }
 
-void Interpreter::read_reference(const LaunchContext& context) {
+void Interpreter::read_reference(const LaunchContext& context, ReferenceRule& reference) {
   if (!std::holds_alternative<Custom>(plan_.problem)) return;
   const Node* node = problem_.reference;
   if (node == nullptr) {
@@ -341,14 +339,15 @@ void Interpreter::read_reference(const LaunchContext& context) {
                      "custom needs reference: {kernel: NAME, args: [...]} or {spec: {...}}");
   } else if (const Node* spec = node->find("spec")) {
     const Fields known(*node, "reference", {"spec"}, diagnostics_);
-    plan_.reference = TrustedSpec{read_point(*spec, "reference.spec", params_, diagnostics_)};
+    reference = TrustedSpec{read_point(*spec, "reference.spec", params_, diagnostics_)};
   } else {
-    plan_.reference = read_reference_launch(*node, context, scope_, diagnostics_);
+    reference = read_reference_launch(*node, context, scope_, diagnostics_);
   }
 }
 
 void Interpreter::check_trusted_spec() {
-  const auto* trusted = std::get_if<TrustedSpec>(&plan_.reference);
+  const KernelPlan* kernel = plan_.kernel();
+  const auto* trusted = kernel != nullptr ? std::get_if<TrustedSpec>(&kernel->reference) : nullptr;
   if (trusted == nullptr) return;
   const auto point = plan_.space.at(std::span(trusted->settings));
   const auto* rejection = std::get_if<Rejection>(&point);
@@ -367,27 +366,11 @@ void Interpreter::read_rules() {
         diagnostics_.add(build->find("include")->place,
                          fmt::format("build.include: there is no folder {}", folder.string()));
   }
-  // A benchmark of kbench: it is built and run as there.
-  const Node* build_section = top_.find("build");
-  const bool says_how = top_.find("run") != nullptr || !plan_.build.command.empty() ||
-                        (build_section != nullptr && build_section->find("run") != nullptr);
-  const bool is_mojo = plan_.is_program() && plan_.file.extension() == ".mojo" && !says_how;
-  if (is_mojo) plan_.build.command.words = {"mojo", "build", "{defines}", "{flags}", "{file}", "-o", "{binary}"};
   if (plan_.is_program())
-    read_run_section(
-        top_,
-        {!plan_.file.empty(),
-         needs_build(plan_.file, plan_.build.command),
-         mappings_,
-         {{"--exec-prefix", options_.exec_prefix.value_or("")}, {"--exec-suffix", options_.exec_suffix.value_or("")}}},
-        plan_.program, diagnostics_);
-  if (is_mojo && plan_.program.run.empty()) plan_.program.run.words = {"{binary}", "{args}", "-o", "{output}"};
-  read_surroundings(options_, plan_, diagnostics_);
-  if (plan_.is_command()) plan_.file_as_written = shown_command(plan_.program.run);
-  for (const FileKey& key : kKeys)
-    if (const Node* node = key.is_of_programs ? top_.find(key.name) : nullptr; node != nullptr && !plan_.kernel.empty())
-      diagnostics_.add(node->place, fmt::format("{} is for programs; a kernel is launched by its backend", key.name));
-  const bool times_whole = plan_.is_program() && plan_.program.times_whole();
+    read_program(top_, options_, mappings_, plan_);
+  else if (top_.find("kernel") != nullptr)
+    refuse_program_rules(top_, options_, plan_.kernel()->name);
+  const bool times_whole = plan_.is_program() && plan_.program()->times_whole();
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
   if (options_.state) plan_.measure.state = *options_.state;
@@ -425,10 +408,9 @@ void Interpreter::read_points() {
 }
 
 void Interpreter::add_device_limits() {
-  const bool gpu = is_gpu(plan_.backend);
-  const auto device = gpu && options_.limits ? options_.limits(plan_.backend) : std::nullopt;
+  const auto device = is_gpu(plan_.backend()) && options_.limits ? options_.limits(plan_.backend()) : std::nullopt;
   if (!device) return;
-  for (const Constraint& limit : device_limits(plan_.launches, plan_.backend, *device, space_names_)) {
+  for (const Constraint& limit : device_limits(plan_.kernel()->launches, plan_.backend(), *device, space_names_)) {
     for (std::size_t i = 0; i < mappings_.size(); ++i) {
       if (scope_.known_in(i, limit.expression)) mappings_[i].constraints.push_back(limit);
     }

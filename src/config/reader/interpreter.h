@@ -29,7 +29,7 @@ class Interpreter {
   void read_pruning();
   void read_launch();
   void read_model();
-  void read_reference(const LaunchContext& context);
+  void read_reference(const LaunchContext& context, ReferenceRule& reference);
   /// A trusted spec need not be in the grid, but it must satisfy the constraints. Throws as `load`.
   void check_trusted_spec();
   void read_rules();

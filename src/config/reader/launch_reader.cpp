@@ -86,9 +86,9 @@ std::optional<Expression> read_bytes(const Node* node, const char* what, std::sp
 std::optional<Argument> read_tensor_map(const Node& node, const LaunchContext& context, const ExpressionReader& read,
                                         Diagnostics& diagnostics) {
   Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, diagnostics);
-  if (!traits_of(context.backend).has_tensor_maps) {
+  if (!traits_of(context.kernel.backend).has_tensor_maps) {
     diagnostics.add(node.place,
-                    fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.backend)));
+                    fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.kernel.backend)));
   }
   Argument argument = make_argument(Argument::Kind::tensor_map);
   if (const Node* buffer = fields.require("tma")) {
@@ -134,7 +134,7 @@ class LaunchReader {
 
   Launch read_launch(const Fields& fields) {
     Launch launch;
-    launch.kernel = context_.kernel;
+    launch.kernel = context_.kernel.name;
     if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel(*node);
     if (const Node* node = gpu_only(fields, "if")) launch.condition = read_(*node, "launch.if");
     read_dimensions(fields, "grid", launch.grid);
@@ -143,17 +143,17 @@ class LaunchReader {
     if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, "launch.shared");
     if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
     if (const Node* node = fields.find("repeat")) launch.repeat = read_chain(*node);
-    if (is_gpu(context_.backend)) {
+    if (is_gpu(context_.kernel.backend)) {
       fields.require("grid");
       fields.require("block");
     }
     return launch;
   }
 
-  void read_extras(const Fields& fields, LaunchSection& section) {
-    if (const Node* node = fields.find("workspace")) read_workspace(*node, section);
+  void read_extras(const Fields& fields, KernelPlan& kernel) {
+    if (const Node* node = fields.find("workspace")) read_workspace(*node, kernel.workspace);
     if (const Node* node = fields.find("c_init")) {
-      section.zero_c = read_choice(*node, "c_init", {"zero"}, *diagnostics_).has_value();
+      kernel.zero_c = read_choice(*node, "c_init", {"zero"}, *diagnostics_).has_value();
     }
   }
 
@@ -173,10 +173,10 @@ class LaunchReader {
     const auto has = [&](Backend backend) {
       return key == "cluster" ? traits_of(backend).has_clusters : is_gpu(backend);
     };
-    if (has(context_.backend)) return node;
+    if (has(context_.kernel.backend)) return node;
     if (std::ranges::none_of(context_.others, has)) {
       diagnostics_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
-                                                 to_text(context_.backend)));
+                                                 to_text(context_.kernel.backend)));
     }
     return nullptr;
   }
@@ -260,20 +260,20 @@ class LaunchReader {
     return node->text;
   }
 
-  void read_workspace(const Node& node, LaunchSection& section) {
-    if (section.workspace) {
+  void read_workspace(const Node& node, std::optional<Workspace>& workspace) {
+    if (workspace) {
       diagnostics_->add(node.place, "only one launch may declare a workspace; all of them may use it");
       return;
     }
     if (node.is_scalar()) {
-      if (auto bytes = read_(node, "workspace")) section.workspace = Workspace{std::move(*bytes), false};
+      if (auto bytes = read_(node, "workspace")) workspace = Workspace{std::move(*bytes), false};
       return;
     }
     Fields fields(node, "workspace", {"bytes", "zero"}, *diagnostics_);
     const Node *bytes = fields.require("bytes"), *zero = fields.find("zero");
     auto expression = bytes != nullptr ? read_(*bytes, "workspace.bytes") : std::nullopt;
     const bool zeroed = zero != nullptr && read_bool(*zero, "workspace.zero", *diagnostics_).value_or(false);
-    if (expression) section.workspace = Workspace{std::move(*expression), zeroed};
+    if (expression) workspace = Workspace{std::move(*expression), zeroed};
   }
 
   const LaunchContext& context_;
@@ -284,12 +284,8 @@ class LaunchReader {
 }  // namespace
 
 LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params) {
-  LaunchContext context{plan.backend,
-                        std::move(others),
-                        plan.kernel,
-                        buffer_names(plan.problem),
-                        std::holds_alternative<Gemm>(plan.problem),
-                        {}};
+  LaunchContext context{
+      *plan.kernel(), std::move(others), buffer_names(plan.problem), std::holds_alternative<Gemm>(plan.problem), {}};
   const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
   for (const ParameterMapping& mapping : params)
     for (const Parameter& parameter : mapping.parameters)
@@ -298,11 +294,10 @@ LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std:
   return context;
 }
 
-LaunchSection read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope,
-                            Diagnostics& diagnostics) {
+void read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope, KernelPlan& kernel,
+                   Diagnostics& diagnostics) {
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };
   LaunchReader reader(context, read, diagnostics);
-  LaunchSection section;
   const std::vector<const Node*> entries = as_list(node);
   if (entries.empty()) diagnostics.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
@@ -310,17 +305,16 @@ LaunchSection read_launches(const Node& node, const LaunchContext& context, Symb
                   {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init", "repeat"},
                   diagnostics);
     if (!entry->is_mapping()) continue;
-    section.launches.push_back(reader.read_launch(fields));
-    reader.read_extras(fields, section);
+    kernel.launches.push_back(reader.read_launch(fields));
+    reader.read_extras(fields, kernel);
   }
   const auto uses_workspace = [](const Launch& launch) {
     if (launch.repeat && launch.repeat->through == "workspace") return true;
     return std::ranges::any_of(launch.args, [](const Argument& argument) { return argument.buffer == "workspace"; });
   };
-  if (!section.workspace && std::ranges::any_of(section.launches, uses_workspace)) {
+  if (!kernel.workspace && std::ranges::any_of(kernel.launches, uses_workspace)) {
     diagnostics.add(node.place, "the workspace is named, but launch has none; add workspace: {bytes: ...}");
   }
-  return section;
 }
 
 Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,

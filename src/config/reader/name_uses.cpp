@@ -80,8 +80,9 @@ class Uses {
   Uses(const Plan& plan, const Source& source) : plan_(&plan), source_(&source) {
     for (const FileKey& key : file_keys())
       if (const Node* node = key.may_use_names ? source.root.find(key.name) : nullptr) collect(*node);
-    for (const Words* around : {&plan.program.prefix, &plan.program.suffix})
-      texts_.insert(texts_.end(), around->begin(), around->end());
+    if (const ProgramPlan* program = plan.program())
+      for (const Words* around : {&program->prefix, &program->suffix})
+        texts_.insert(texts_.end(), around->begin(), around->end());
     const Node* let = source.root.find("let");
     if (let == nullptr) return;
     for (auto entry = let->entries.rbegin(); entry != let->entries.rend(); ++entry)
@@ -112,7 +113,7 @@ class Uses {
   /// Whether `{args}` gives it to a program.
   bool is_argument(bool run_time) const {
     if (!plan_->is_program()) return false;
-    const Words& run = plan_->program.run.words;
+    const Words& run = plan_->program()->run.words;
     const bool has_args =
         std::ranges::any_of(run, [](const std::string& word) { return word.find("{args}") != word.npos; });
     return (run_time || !is_built(*plan_)) && (run.empty() || has_args);
@@ -138,7 +139,7 @@ class Uses {
 
   void read_source(const std::filesystem::path& file) try {
     const platform::Sources sources =
-        platform::read_sources(file, platform::header_search(plan_->build, plan_->backend, file));
+        platform::read_sources(file, platform::header_search(plan_->build, plan_->backend(), file));
     std::error_code ignored;  // an empty folder has all files
     const std::string folder = std::filesystem::weakly_canonical(file, ignored).parent_path().string();
     all_known_ = all_known_ && sources.macro_include.empty();
@@ -214,11 +215,11 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
 std::vector<std::string> values_not_in_source(const Plan& plan, const Source& source) {
   std::vector<std::string> names;
   const Node* let = source.root.find("let");
-  if (let == nullptr || plan.file.empty()) return names;
+  if (let == nullptr || plan.is_command()) return names;
   Uses source_uses(plan, source);
   for (const Entry& entry : let->entries) {
     // Programs may take their definitions as they come; what `run` gives them they know in another way.
-    const bool may_be_left_out = !plan.is_program() || uses(plan.program.run.words, entry.key.text);
+    const bool may_be_left_out = !plan.is_program() || uses(plan.program()->run.words, entry.key.text);
     if (may_be_left_out && !source_uses.may_be_in_source(entry.key.text, As::beginning))
       names.push_back(entry.key.text);
   }

@@ -58,26 +58,19 @@ std::vector<Constraint> device_limits(std::span<const Launch> launches, Backend 
 
 /// What launches may refer to.
 struct LaunchContext {
-  Backend backend = Backend::cpu;
+  const KernelPlan& kernel;     ///< that of an entry that names none
   std::vector<Backend> others;  ///< backends of the file's other sources; their entries are not an error
-  std::string kernel;           ///< of an entry that names none
   std::vector<std::string> buffers;
   bool gemm = false;               ///< alpha and beta are arguments of their own type
   std::vector<std::string> pairs;  ///< parameters whose values are pairs: two dimensions at once
 };
 
-/// That of a plan whose problem and kernel are known.
+/// That of the plan of a kernel, whose problem is known.
 LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params);
 
-struct LaunchSection {
-  std::vector<Launch> launches;
-  std::optional<Workspace> workspace;
-  bool zero_c = false;
-};
-
-/// Reads `launch:`, one mapping or a list of them. Expressions may depend on the spec.
-LaunchSection read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope,
-                            Diagnostics& diagnostics);
+/// Reads `launch:`, one mapping or a list of them, into a kernel's plan. Expressions may depend on the spec.
+void read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope, KernelPlan& kernel,
+                   Diagnostics& diagnostics);
 
 /// Reads a reference kernel's launch, which must not depend on the spec.
 Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,
@@ -91,7 +84,7 @@ std::vector<CostRule> read_cost_rules(const Node& node, const Problem& problem, 
 
 /// What the launches of a GEMM's kernel say by themselves: its tile is what the grid divides m and n by, and its slice
 /// what anything divides k by. Empty if that is not one tile, or if blocks work in clusters.
-std::vector<CostRule> inferred_cost_rules(const Plan& plan, std::span<const Space::Mapping> mappings,
+std::vector<CostRule> inferred_cost_rules(const KernelPlan& kernel, std::span<const Space::Mapping> mappings,
                                           const SymbolTable& scope);
 
 // --- build, measure, metrics, constraints ---
@@ -128,21 +121,13 @@ bool compares_nothing(const Expression& condition, const Names& names, std::span
 
 // --- run, shell, whole, prepare, cleanup ---
 
-/// What of a tuning file its `run:` may name, and must.
-struct RunContext {
-  bool has_file = true;  ///< `file:` is what runs; else `run` names an installed command
-  bool has_build = false;
-  std::span<const Space::Mapping> mappings;
-  std::vector<std::pair<const char*, std::string>> around = {};  ///< options, and the words that they put around `run`
-};
-
-/// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`. Reports
-/// placeholders that stand for nothing or for two things, and parameters that do not reach the program.
-void read_run_section(const Fields& top, const RunContext& context, ProgramRules& rules, Diagnostics& diagnostics);
-
-/// Puts what the command line says before and after the command of a program. Reports what needs a shell, words behind
-/// a shell's text that would not reach the program, and such options for a kernel.
-void read_surroundings(const LoadOptions& options, Plan& plan, Diagnostics& diagnostics);
+/// Reads how a program is run: `run` (at the top or in `build`), `shell`, `whole`, `prepare` and `cleanup`, and what
+/// the command line says before and after its command. Reports placeholders that stand for nothing or for two things,
+/// parameters that do not reach the program, what needs a shell, and words behind a shell's text that would not reach
+/// the program. The plan has its file and its rules of building, and not yet its space, which has these mappings.
+void read_program(const Fields& top, const LoadOptions& options, std::span<const Space::Mapping> mappings, Plan& plan);
+/// Reports these keys and options for a kernel.
+void refuse_program_rules(const Fields& top, const LoadOptions& options, const std::string& kernel);
 
 // --- objective ---
 

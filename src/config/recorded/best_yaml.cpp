@@ -56,7 +56,7 @@ class BestWriter {
     if (key == "measure") return measure();
     // A recording alone names no kernel, and so no backend.
     if (key == "backend" && source_.root.find("file") == nullptr) return {};
-    if (key == "backend") return make_scalar(std::string(to_text(plan_.backend)), {});
+    if (key == "backend") return make_scalar(std::string(to_text(plan_.backend())), {});
     const Node* written = source_.root.find(key);
     if (key == "run" && has_words_around()) return run_with_words_around();
     if (written == nullptr) return {};
@@ -70,17 +70,18 @@ class BestWriter {
   /// Whether the command line put words around the command that the file does not have; those of a profiler are of one
   /// run, and a shell's command stays as it is.
   bool has_words_around() const {
-    const ProgramRules& program = plan_.program;
-    return !program.run.is_shell && (!program.prefix.empty() || !program.suffix.empty()) &&
-           !uses(program.prefix, kSpecNumber);
+    const ProgramPlan* program = plan_.program();
+    return program != nullptr && !program->run.is_shell && (!program->prefix.empty() || !program->suffix.empty()) &&
+           !uses(program->prefix, kSpecNumber);
   }
 
   Node run_with_words_around() const {
     Node list = make_list({});
     // Without `run` the program is started with all run-time parameters.
-    const Words plain = {needs_build(plan_.file, plan_.build.command) ? "{binary}" : "{file}", "{args}"};
-    const Words& run = plan_.program.run.empty() ? plain : plan_.program.run.words;
-    for (const Words* words : {&plan_.program.prefix, &run, &plan_.program.suffix})
+    const Words plain = {is_built(plan_) ? "{binary}" : "{file}", "{args}"};
+    const ProgramPlan& program = *plan_.program();
+    const Words& run = program.run.empty() ? plain : program.run.words;
+    for (const Words* words : {&program.prefix, &run, &program.suffix})
       for (const std::string& word : *words) list.items.push_back(make_text(word, {}));
     return list;
   }

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 InputWatch::InputWatch(const RequestFactory& requests)
     : files_(requests.files()),
       builds_write_(!requests.plan().build.command.empty()),
-      is_run_as_it_is_(!requests.has_build() && requests.plan().program.prepare.empty()) {
+      is_run_as_it_is_(!requests.has_build() && requests.plan().program()->prepare.empty()) {
   std::error_code ignored;
   for (const fs::path& file : files_.paths()) known_.insert(fs::weakly_canonical(file, ignored));
 }

@@ -16,7 +16,7 @@ namespace {
 
 /// Whether there is nothing to compare its results with.
 bool checks_itself(const Plan& plan) {
-  return is_program(plan.backend) || std::holds_alternative<std::monostate>(plan.problem);
+  return plan.is_program() || std::holds_alternative<std::monostate>(plan.problem);
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ bool ReferenceService::ready(const Spec& spec) {
 }
 
 std::string ReferenceService::name() const {
-  const ReferenceRule& rule = requests_->plan().reference;
+  const ReferenceRule& rule = requests_->plan().kernel()->reference;
   if (const auto* kernel = std::get_if<Launch>(&rule)) return "reference kernel '" + kernel->kernel + "'";
   return "reference.spec " + to_text(std::get<TrustedSpec>(rule).settings);
 }
@@ -109,7 +109,7 @@ void ReferenceService::take_end() {
   }
   if (const auto& failure = process_->failure()) {
     // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
-    const ReferenceRule& rule = requests_->plan().reference;
+    const ReferenceRule& rule = requests_->plan().kernel()->reference;
     if (std::holds_alternative<TrustedSpec>(rule))
       throw Error(ExitCode::bad_input, name() + " failed: " + failure->headline() + "; mend it, or choose another");
     if (!std::holds_alternative<Launch>(rule))

@@ -152,27 +152,28 @@ std::string text_of(const MeasureRules& rules) {
 
 // The constant fields tell nothing; they are kept because the hashes of existing journals have them.
 std::string text_of_measuring(const Plan& plan, std::uint64_t seed) {
+  const ProgramPlan program = plan.is_program() ? *plan.program() : ProgramPlan();
   Fields fields;
   fields.add("args", "[]").add("artifact", in_quotes(""));
-  fields.add("command", list(plan.program.run.words, in_quotes));   // the program that is run and timed
-  fields.add("command_is_shell", flag(plan.program.run.is_shell));  // the shell reads the same words differently
+  fields.add("command", list(program.run.words, in_quotes));   // the program that is run and timed
+  fields.add("command_is_shell", flag(program.run.is_shell));  // the shell reads the same words differently
   fields.add("keep", in_quotes("")).add("launches", "[]");
   // Launches in `sustained` once had less load before them; what was recorded then does not have this field.
-  if (is_gpu(plan.backend) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
+  if (is_gpu(plan.backend()) && plan.measure.state == PowerState::sustained) fields.add("load", in_quotes("steady"));
   fields.add("measure", text_of(plan.measure));
   fields.add("problem", text_of(plan.problem));
   fields.add("reference", in_quotes("")).add("request", in_quotes("measure"));
   fields.add("seed", std::to_string(seed));  // another seed makes other inputs
   fields.add("source", in_quotes("")).add("vendor", flag(false)).add("vendor_best", flag(false));
   fields.add("workspace_bytes", 0);
-  fields.add("zero_c", flag(plan.zero_c));  // zeroing C takes time in the timed region
+  fields.add("zero_c", flag(!plan.is_program() && plan.kernel()->zero_c));  // zeroing C takes time in the timed region
   // What a program finds when it runs, and which of its times counts. Written only if they are given, as `bias`.
   for (const UntimedCommand& command : kUntimedCommands)
-    if (const CommandLine& line = plan.program.*command.member; !line.empty())
+    if (const CommandLine& line = program.*command.member; !line.empty())
       fields.add(command.name, list(line.words, in_quotes)).add("shell", flag(line.is_shell));
-  for (const auto& [name, words] : {std::pair("prefix", &plan.program.prefix), {"suffix", &plan.program.suffix}})
+  for (const auto& [name, words] : {std::pair("prefix", &program.prefix), {"suffix", &program.suffix}})
     if (!words->empty()) fields.add(name, list(*words, in_quotes));
-  if (plan.program.whole && (*plan.program.whole || plan.file.empty())) fields.add("whole", flag(*plan.program.whole));
+  if (program.whole && (*program.whole || program.is_command)) fields.add("whole", flag(*program.whole));
   return fields.add("zero_workspace", flag(false)).text();
 }
 
@@ -203,11 +204,12 @@ void add_signatures(platform::Hash& hash, const Plan& plan) {
     for (const Type type : {gemm->a, gemm->b, gemm->c, gemm->acc}) hash.add(to_text(type));
   if (const auto* custom = std::get_if<Custom>(&plan.problem))
     for (const Buffer& buffer : custom->buffers) hash.add(buffer.name).add(to_text(buffer.type));
-  for (const Launch& launch : plan.launches) {
-    hash.add(launch.kernel);
-    for (const Argument& arg : launch.args)
-      hash.add(arg.buffer).add(std::to_string(number_of(arg.kind) * 16 + number_of(arg.type)));
-  }
+  if (const KernelPlan* kernel = plan.kernel())
+    for (const Launch& launch : kernel->launches) {
+      hash.add(launch.kernel);
+      for (const Argument& arg : launch.args)
+        hash.add(arg.buffer).add(std::to_string(number_of(arg.kind) * 16 + number_of(arg.type)));
+    }
 }
 
 std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const platform::SourceHash& sources) {
@@ -215,7 +217,7 @@ std::string hash_of_building(const Plan& plan, const wire::Hello& hello, const p
   hash.add(sources.hex);                                           // the code, with all headers
   hash.add(hello.compiler);                                        // another version makes other code
   hash.add(hello.device.arch);                                     // as does another architecture
-  hash.add(plan.kernel);                                           // which of the file's kernels the artifact offers
+  hash.add(plan.is_program() ? "" : plan.kernel()->name);          // which of the file's kernels the artifact offers
   if (hello.device.arch == "native") hash.add(hello.device.name);  // what `native` means
   for (const std::string& flag : plan.build.flags) hash.add(flag);
   // The libraries, files of options, scripts and programs that they name; as `bias`.
@@ -249,13 +251,15 @@ std::string hash_of_measuring(const Plan& plan, const wire::Hello& hello, std::u
     if (is_newer && std::holds_alternative<Gemm>(plan.problem)) continue;
     hash.add(name).add(to_text(value));
   }
-  for (const Launch& launch : plan.launches) add_launch(hash, launch);
-  // What results are checked against.
-  if (const auto* kernel = std::get_if<Launch>(&plan.reference)) add_launch(hash, *kernel);
-  if (const auto* trusted = std::get_if<TrustedSpec>(&plan.reference))
-    for (const Setting& setting : trusted->settings) hash.add(setting.name).add(to_text(setting.value));
-  // A kernel may fail if it is too small, and zeroing it takes time.
-  if (plan.workspace) hash.add(plan.workspace->bytes.text()).add(plan.workspace->zero ? "zero" : "");
+  if (const KernelPlan* kernel = plan.kernel()) {
+    for (const Launch& launch : kernel->launches) add_launch(hash, launch);
+    // What results are checked against.
+    if (const auto* reference = std::get_if<Launch>(&kernel->reference)) add_launch(hash, *reference);
+    if (const auto* trusted = std::get_if<TrustedSpec>(&kernel->reference))
+      for (const Setting& setting : trusted->settings) hash.add(setting.name).add(to_text(setting.value));
+    // A kernel may fail if it is too small, and zeroing it takes time.
+    if (kernel->workspace) hash.add(kernel->workspace->bytes.text()).add(kernel->workspace->zero ? "zero" : "");
+  }
   for (const Space::Mapping& mapping : plan.space.mappings())
     for (const Derived& derived : mapping.derived) hash.add(derived.name).add(derived.expression.text());
   return hash.hex();

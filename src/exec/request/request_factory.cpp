@@ -26,7 +26,7 @@ bool is_script(const std::filesystem::path& file) {
 
 // The contents of the programs that a command starts: of its first word, and of a file that is its second, such as a
 // script. What else it reads and writes is not known.
-platform::SourceHash hash_of_programs(const Plan& plan) {
+platform::SourceHash hash_of_command(const Plan& plan) {
   platform::Hash hash;
   platform::SourceHash result;
   const auto add = [&](const std::filesystem::path& file, bool is_program) {
@@ -36,7 +36,8 @@ platform::SourceHash hash_of_programs(const Plan& plan) {
     hash.add(platform::hash_file(file));
   };
   for (const std::string& program : programs_of(plan)) add(platform::find_program(program), true);
-  if (!plan.program.run.is_shell && plan.program.run.words.size() > 1) add(plan.program.run.words[1], false);
+  const CommandLine& run = plan.program()->run;
+  if (!run.is_shell && run.words.size() > 1) add(run.words[1], false);
   result.hex = hash.hex();
   return result;
 }
@@ -54,11 +55,11 @@ std::string version_behind(const std::filesystem::path& program) try {
 }
 
 /// The programs and scripts among the words before and after a program's command.
-std::vector<std::filesystem::path> files_around(const Plan& plan) {
+std::vector<std::filesystem::path> files_around(const ProgramRules& rules) {
   std::vector<std::filesystem::path> files;
-  for (const Words* words : {&plan.program.prefix, &plan.program.suffix})
+  for (const Words* words : {&rules.prefix, &rules.suffix})
     for (const std::string& word : *words) {
-      const bool is_first = words == &plan.program.prefix && &word == &words->front();
+      const bool is_first = words == &rules.prefix && &word == &words->front();
       const std::filesystem::path file(is_first ? platform::find_program(word) : word);
       std::error_code ignored;
       if (std::filesystem::is_regular_file(file, ignored) && (is_first || is_script(file))) files.push_back(file);
@@ -67,14 +68,15 @@ std::vector<std::filesystem::path> files_around(const Plan& plan) {
 }
 
 platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::path& file) {
-  if (file.empty()) return hash_of_programs(plan);
-  const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend, file);
+  if (plan.is_command()) return hash_of_command(plan);
+  const platform::HeaderSearch search = platform::header_search(plan.build, plan.backend(), file);
   platform::SourceHash result = platform::hash_sources(file, search);
   for (const std::filesystem::path& program : search.named)
     if (const std::string version = version_behind(program); !version.empty())
       result.named = platform::Hash().add(result.named).add(version).hex();
-  for (const std::filesystem::path& file_around : files_around(plan))
-    result.named = platform::Hash().add(result.named).add(result.files.identity(file_around)).hex();
+  if (const ProgramPlan* program = plan.program())
+    for (const std::filesystem::path& file_around : files_around(*program))
+      result.named = platform::Hash().add(result.named).add(result.files.identity(file_around)).hex();
   for (const std::filesystem::path& needed : plan.build.depends) result.files.identity(needed);
   return result;
 }
@@ -82,12 +84,11 @@ platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::pat
 }  // namespace
 
 platform::Sources sources_of(const Plan& plan, const std::filesystem::path& file) {
-  if (file.empty()) return {};
-  return platform::read_sources(file, platform::header_search(plan.build, plan.backend, file));
+  return platform::read_sources(file, platform::header_search(plan.build, plan.backend(), file));
 }
 
 RequestFactory::RequestFactory(const Plan& plan, wire::Hello hello, std::uint64_t seed)
-    : plan_(&plan), hello_(std::move(hello)), seed_(seed), has_build_(is_built(plan)) {
+    : plan_(&plan), hello_(std::move(hello)), seed_(seed) {
   std::vector<std::filesystem::path> files = files_of(plan);
   if (files.empty()) files.emplace_back();
   for (const std::filesystem::path& file : files) {
@@ -162,20 +163,23 @@ wire::BuildRequest RequestFactory::build(const Spec& spec) const {
   request.flags = plan_->build.flags;
   request.defines = defines(spec);
   request.arch = hello_.device.arch;
-  request.launches = launches_of(*plan_, plan_->launches, spec, WhichLaunches::all);
+  if (const KernelPlan* kernel = plan_->kernel())
+    request.launches = launches_of(*plan_, kernel->launches, spec, WhichLaunches::all);
   request.problem = plan_->problem;
   request.command = plan_->build.command;
   return request;
 }
 
 wire::KernelRun RequestFactory::kernel_run(const Spec& spec) const {
-  return {launches_of(*plan_, plan_->launches, spec, WhichLaunches::taken), workspace_bytes_of(*plan_, spec),
-          plan_->workspace && plan_->workspace->zero, plan_->zero_c};
+  const KernelPlan* kernel = plan_->kernel();
+  if (kernel == nullptr) return {};
+  return {launches_of(*plan_, kernel->launches, spec, WhichLaunches::taken), workspace_bytes_of(*plan_, spec),
+          kernel->workspace && kernel->workspace->zero, kernel->zero_c};
 }
 
 wire::ProgramRun RequestFactory::program_run(const Spec& spec) const {
   wire::ProgramRun run{source_of(spec).file.string(), arguments_of(*plan_, spec),
-                       values_in_commands(plan_->space, spec), plan_->program};
+                       values_in_commands(plan_->space, spec), *plan_->program()};
   if (uses(run.rules.prefix, kSpecNumber)) run.values.emplace(kSpecNumber, Words{std::to_string(spec.mesh_idx)});
   return run;
 }
@@ -198,7 +202,7 @@ wire::MeasureRequest RequestFactory::vendor(bool best) const { return request_of
 
 // The reference kernel of several sources is that of the first.
 Spec RequestFactory::reference_spec(const Spec& spec) const {
-  if (const auto* trusted = std::get_if<TrustedSpec>(&plan_->reference)) return {-1, trusted->settings};
+  if (const auto* trusted = std::get_if<TrustedSpec>(&plan_->kernel()->reference)) return {-1, trusted->settings};
   Spec result = spec;
   for (Setting& setting : result.params)
     if (!plan_->candidates.empty() && setting.name == kFileParameter) setting.value = Value(plan_->candidates[0].name);
@@ -207,14 +211,14 @@ Spec RequestFactory::reference_spec(const Spec& spec) const {
 
 wire::BuildRequest RequestFactory::reference_build(const Spec& spec) const {
   wire::BuildRequest request = build(reference_spec(spec));
-  if (const auto* kernel = std::get_if<Launch>(&plan_->reference))
+  if (const auto* kernel = std::get_if<Launch>(&plan_->kernel()->reference))
     request.launches = launches_of(*plan_, {*kernel}, spec, WhichLaunches::all);
   return request;
 }
 
 std::string RequestFactory::reference_build_key(const Spec& spec) const {
   const std::string key = build_key(reference_spec(spec));
-  const auto* kernel = std::get_if<Launch>(&plan_->reference);
+  const auto* kernel = std::get_if<Launch>(&plan_->kernel()->reference);
   return kernel != nullptr ? Identity::of_reference_build(key, *kernel) : key;
 }
 

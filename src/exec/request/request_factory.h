@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "exec/request/identity.h"
-#include "model/plan.h"
+#include "model/program.h"
 #include "model/trial.h"
 #include "platform/store/sources.h"
 #include "wire/messages.h"
 
 namespace tune::exec {
 
-/// A source of the plan and the headers that it includes; none for an installed command, which has none. Throws
-/// Error(bad_input) if a file cannot be read.
+/// A source of the plan and the headers that it includes. Throws Error(bad_input) if a file cannot be read.
 platform::Sources sources_of(const Plan& plan, const std::filesystem::path& file);
 
 /// Makes the requests that a worker gets for one spec, and the keys that identify builds and trials of specs
@@ -34,7 +33,7 @@ class RequestFactory {
   /// Warns that a header is not part of the build key; empty if all headers are.
   std::string remark() const;
   /// Whether specs have an artifact at all (scripts and programs that exist have none).
-  bool has_build() const { return has_build_; }
+  bool has_build() const { return is_built(*plan_); }
 
   /// Identity::of_build for this spec: there is one artifact per key.
   std::string build_key(const Spec& spec) const;
@@ -79,7 +78,6 @@ class RequestFactory {
   const Plan* plan_;
   wire::Hello hello_;
   std::uint64_t seed_;
-  bool has_build_;
   std::vector<Source> sources_;  ///< more than one where the plan has candidates
   platform::WatchedFiles files_;
 };

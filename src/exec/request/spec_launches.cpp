@@ -132,8 +132,9 @@ void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::Kernel
 }
 
 std::int64_t workspace_bytes_at(const Plan& plan, const std::vector<Value>& slots) {
-  if (!plan.workspace) return 0;
-  const std::int64_t bytes = integer_at(plan.workspace->bytes, slots, "launch.workspace");
+  const KernelPlan* kernel = plan.kernel();
+  if (kernel == nullptr || !kernel->workspace) return 0;
+  const std::int64_t bytes = integer_at(kernel->workspace->bytes, slots, "launch.workspace");
   require_least({bytes}, 0, "launch.workspace");
   return bytes;
 }

@@ -122,7 +122,7 @@ std::optional<CostModel> CostModel::of(const Plan& plan, const Device& device) {
   if (plan.cost_rules.empty()) return std::nullopt;
   const auto* gemm = std::get_if<Gemm>(&plan.problem);
   const Type type = gemm != nullptr ? gemm->a : Type::f32;
-  const cost::Hardware hardware = is_gpu(plan.backend) ? hardware_of_gpu(device, type) : hardware_of_cpu(device, type);
+  const auto hardware = is_gpu(plan.backend()) ? hardware_of_gpu(device, type) : hardware_of_cpu(device, type);
   const auto suffices = [&](const CostRule& rule) {
     if (rule.time) return true;
     if (rule.streams) return hardware.memory > 0;
@@ -151,12 +151,13 @@ std::optional<cost::Prediction> CostModel::prediction_of(const Spec& spec) const
     return cost::predict_stream(hardware_, bytes_of(plan_->problem), positive_or(rule->factor, slots, 1));
   const auto* gemm = std::get_if<Gemm>(&plan_->problem);
   if (gemm == nullptr) return std::nullopt;
+  const KernelPlan* kernel = plan_->kernel();
   const Launch* launch = nullptr;
   double launches = 0;
-  for (const Launch& each : plan_->launches) {
+  for (const Launch& each : kernel != nullptr ? std::span(kernel->launches) : std::span<const Launch>()) {
     if (!holds(each.condition, slots)) continue;
-    const bool is_main = each.kernel == plan_->kernel;
-    if (launch == nullptr || (is_main && launch->kernel != plan_->kernel)) launch = &each;
+    const bool is_main = each.kernel == kernel->name;
+    if (launch == nullptr || (is_main && launch->kernel != kernel->name)) launch = &each;
     ++launches;
   }
   cost::Hardware hardware = hardware_;
@@ -180,7 +181,7 @@ cost::Kernel CostModel::kernel_of(const CostRule& rule, std::span<const Value> s
   const auto entry = [&](const std::vector<Expression>& list, std::size_t i, double otherwise) {
     return i < list.size() ? positive(list[i], slots) : otherwise;
   };
-  const bool gpu = is_gpu(plan_->backend), by_lanes = is_by_lanes(gemm.a);
+  const bool gpu = is_gpu(plan_->backend()), by_lanes = is_by_lanes(gemm.a);
   const bool by_warpgroups = launch != nullptr && uses_tensor_maps(*launch);
   const double bytes = static_cast<double>(size_of(gemm.a));
   const double threads = launch != nullptr && gpu ? product_of(launch->block, slots) : 1;

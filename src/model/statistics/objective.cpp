@@ -25,7 +25,7 @@ double measured(const Measurement& measurement, const std::string& name) {
 
 /// Lists the columns that a program did report, for a message about a missing one.
 std::string reported(const Plan& plan, const Measurement& measurement, const std::string& missing) {
-  if (!is_program(plan.backend)) return "";
+  if (!plan.is_program()) return "";
   std::vector<std::string> names;
   for (const auto& [name, value] : measurement.metrics) names.push_back(name);
   const std::string meant = did_you_mean(missing, names);
@@ -122,7 +122,7 @@ MeasureRules::Energy Objective::energy(bool tuned) const {
 
 void Objective::require(const Device& device) const {
   // A program that measures its own energy says so in its result.
-  if (energy(true) != MeasureRules::Energy::always || is_program(plan_->backend)) return;
+  if (energy(true) != MeasureRules::Energy::always || plan_->is_program()) return;
   const auto counter = device.properties.find("energy_counter");
   if (counter != device.properties.end() && counter->second != Value(std::int64_t{0})) return;
   const auto told = device.properties.find("no_energy");
@@ -152,7 +152,7 @@ std::string Objective::why_none(const Spec& spec, const Measurement& measurement
 }
 
 std::string Objective::why_not_reported(const Spec& spec, const Measurement& measurement) const {
-  if (!is_program(plan_->backend)) return "";
+  if (!plan_->is_program()) return "";
   if (!missing(spec, measurement).empty()) return why_none(spec, measurement);
   for (const std::string& name : plan_->other_objectives)
     if (const Objective other(*plan_, name); !other.missing(spec, measurement).empty())

@@ -164,7 +164,7 @@ TEST_F(BestYaml, KeepsTheBackendThatWasTuned) {
   options.backend = Backend::cpu;
   const config::Loaded loaded = load_text(folder_, text, options);
   const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
-  EXPECT_EQ(best.plan.backend, Backend::cpu);
+  EXPECT_EQ(best.plan.backend(), Backend::cpu);
   EXPECT_EQ(best.plan.file, folder_.path() / "a.cpp");
 }
 
@@ -175,7 +175,7 @@ TEST_F(BestYaml, CarriesAProgramsCommands) {
   const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 1)));
   EXPECT_EQ(best.plan.build.command.words, loaded.plan.build.command.words);
   EXPECT_TRUE(best.plan.build.command.is_shell);
-  EXPECT_EQ(best.plan.program.run.words, loaded.plan.program.run.words);
+  EXPECT_EQ(best.plan.program()->run.words, loaded.plan.program()->run.words);
 }
 
 TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {

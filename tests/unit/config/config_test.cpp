@@ -59,13 +59,13 @@ TEST_F(Config, LoadsTheExample) {
   const std::vector<std::filesystem::path> yamls = {TUNE_SOURCE_DIR "/configs/example.yaml"};
   const Plan plan = tune::config::load(yamls, {}).plan;
   EXPECT_EQ(plan.name, "example");
-  EXPECT_EQ(plan.backend, Backend::cpu);
+  EXPECT_EQ(plan.backend(), Backend::cpu);
   EXPECT_EQ(plan.space.product_size(), 2 * 3 * 2 * 2 * 2);
   EXPECT_EQ(plan.default_settings.size(), 2u);
   ASSERT_EQ(plan.prune_after_build.size(), 1u);
   EXPECT_EQ(plan.prune_after_build[0].reason, "stack <= 65536");
-  ASSERT_EQ(plan.launches.size(), 1u);
-  EXPECT_EQ(plan.launches[0].args.size(), 7u);
+  ASSERT_EQ(plan.kernel()->launches.size(), 1u);
+  EXPECT_EQ(plan.kernel()->launches[0].args.size(), 7u);
   EXPECT_EQ(plan.build.include[0].lexically_relative(TUNE_SOURCE_DIR "/configs"), ".");
   ASSERT_EQ(plan.metrics.size(), 1u);
   EXPECT_EQ(plan.metrics[0].maximize, true);
@@ -87,7 +87,7 @@ params:
   NUM_STAGES: 4
   TRANSPOSE_B: ["True", "False"]
 )");
-  EXPECT_EQ(plan.backend, Backend::program);
+  EXPECT_EQ(plan.backend(), Backend::program);
   EXPECT_EQ(plan.space.product_size(), 72);
   const Spec spec = std::get<Spec>(plan.space.at(39));
   std::string text;
@@ -252,7 +252,7 @@ TEST_F(Config, ABiasIsABufferOfAGemm) {
   const Gemm gemm = std::get<Gemm>(plan.problem);
   EXPECT_EQ(gemm.bias_length(), 16);
   EXPECT_EQ(gemm.bytes(), 4.0 * (8 * 32 + 32 * 16 + 8 * 16 + 16));
-  EXPECT_EQ(plan.launches[0].args[1].buffer, "bias");
+  EXPECT_EQ(plan.kernel()->launches[0].args[1].buffer, "bias");
 }
 
 TEST_F(Config, WithoutABiasNothingIsCalledSo) {
@@ -277,16 +277,16 @@ TEST_F(Config, AnEpilogueAndAResidualBelongToAGemm) {
   EXPECT_EQ(gemm.epilogue, Epilogue::silu);
   EXPECT_EQ(gemm.bytes(), 4.0 * (8 * 32 + 32 * 16 + 2 * 8 * 16 + 16));
   EXPECT_EQ(to_text(plan.constants.at("epilogue")), "silu");
-  ASSERT_EQ(plan.launches[0].args.size(), 3u);
-  EXPECT_EQ(plan.launches[0].args[1].buffer, "bias");
-  EXPECT_EQ(plan.launches[0].args[2].buffer, "residual");
+  ASSERT_EQ(plan.kernel()->launches[0].args.size(), 3u);
+  EXPECT_EQ(plan.kernel()->launches[0].args[1].buffer, "bias");
+  EXPECT_EQ(plan.kernel()->launches[0].args[2].buffer, "residual");
   EXPECT_EQ(epilogue_macros(gemm),
             (std::vector<std::string>{"epilogue_bias_row", "epilogue_silu", "epilogue_residual"}));
 }
 
 TEST_F(Config, AnOptionalBufferThatIsNotThereIsNoArgument) {
   const Plan plan = load(finishing(""));
-  EXPECT_EQ(plan.launches[0].args.size(), 1u);
+  EXPECT_EQ(plan.kernel()->launches[0].args.size(), 1u);
   EXPECT_TRUE(epilogue_macros(std::get<Gemm>(plan.problem)).empty());
 }
 
@@ -343,8 +343,8 @@ TEST_F(Config, ScalesBelongToFp8) {
   EXPECT_EQ(to_text(plan.constants.at("scale_a")), "1x128");
   EXPECT_EQ(to_text(plan.constants.at("ld_scale_a")), "20");
   EXPECT_EQ(to_text(plan.constants.at("ld_scale_b")), "8");
-  EXPECT_EQ(plan.launches[0].args[1].buffer, "scale_a");
-  EXPECT_EQ(plan.launches[0].args[3].buffer, "scale_b");
+  EXPECT_EQ(plan.kernel()->launches[0].args[1].buffer, "scale_a");
+  EXPECT_EQ(plan.kernel()->launches[0].args[3].buffer, "scale_b");
   EXPECT_EQ(scale_macros(gemm, "scale_a"), std::vector<std::string>{"scale_a_1x128"});
   EXPECT_EQ(scale_macros(gemm, "scale_b"), std::vector<std::string>{"scale_b_128x128"});
 }
@@ -360,7 +360,7 @@ TEST_F(Config, EachMatrixHasItsOwnNamesOfScales) {
 
 TEST_F(Config, WithoutScalesThereIsNoArgumentAndNoMacro) {
   const Plan plan = load(scaled(""));
-  EXPECT_EQ(plan.launches[0].args.size(), 1u);
+  EXPECT_EQ(plan.kernel()->launches[0].args.size(), 1u);
   EXPECT_TRUE(scale_macros(std::get<Gemm>(plan.problem), "scale_a").empty());
 }
 
@@ -404,9 +404,9 @@ TEST_F(Config, FastAccumulationIsForFp8) {
 TEST_F(Config, ALaunchMayBeRepeatedInAChain) {
   const Plan plan = load(stencil("{kernel: slow, args: [power, result]}",
                                  ", repeat: {times: BX//4, from: power, to: result, through: workspace}"));
-  ASSERT_TRUE(plan.launches[0].repeat);
-  EXPECT_EQ(plan.launches[0].repeat->times.text(), "BX//4");
-  EXPECT_EQ(plan.launches[0].repeat->through, "workspace");
+  ASSERT_TRUE(plan.kernel()->launches[0].repeat);
+  EXPECT_EQ(plan.kernel()->launches[0].repeat->times.text(), "BX//4");
+  EXPECT_EQ(plan.kernel()->launches[0].repeat->through, "workspace");
 }
 
 TEST_F(Config, KeepsLayoutsAndPaddedLeadingDimensions) {
@@ -434,7 +434,7 @@ TEST_F(Config, ReadsACustomProblemWithAReferenceKernel) {
   EXPECT_EQ(custom.bytes, 8.5 * 64);
   EXPECT_EQ(custom.tolerance, 1e-4);
   EXPECT_EQ(std::get<std::int64_t>(plan.constants.at("h")), 128);
-  const auto* reference = std::get_if<Launch>(&plan.reference);
+  const auto* reference = std::get_if<Launch>(&plan.kernel()->reference);
   ASSERT_NE(reference, nullptr);
   EXPECT_EQ(reference->kernel, "slow");
   EXPECT_EQ(reference->args.size(), 3u);
@@ -442,7 +442,7 @@ TEST_F(Config, ReadsACustomProblemWithAReferenceKernel) {
 
 TEST_F(Config, ReadsACustomProblemWithATrustedSpec) {
   const Plan plan = load(stencil("{spec: {BY: 4, BX: 8}}"));
-  const auto& trusted = std::get<TrustedSpec>(plan.reference).settings;
+  const auto& trusted = std::get<TrustedSpec>(plan.kernel()->reference).settings;
   ASSERT_EQ(trusted.size(), 2u);
   EXPECT_EQ(trusted[0].name, "BX");
   EXPECT_EQ(to_text(trusted[0].value), "8");
@@ -450,7 +450,7 @@ TEST_F(Config, ReadsACustomProblemWithATrustedSpec) {
 
 TEST_F(Config, ReadsArgumentsByTheirForm) {
   const Plan plan = load(stencil("{spec: {BX: 16, BY: 4}}"));
-  const std::vector<Argument>& args = plan.launches[0].args;
+  const std::vector<Argument>& args = plan.kernel()->launches[0].args;
   ASSERT_EQ(args.size(), 6u);
   EXPECT_EQ(args[0].buffer, "power");
   EXPECT_EQ(args[2].kind, Argument::Kind::scalar);
@@ -459,7 +459,7 @@ TEST_F(Config, ReadsArgumentsByTheirForm) {
   EXPECT_EQ(args[3].type, Argument::Scalar::i64);
   EXPECT_EQ(args[4].type, Argument::Scalar::f32);
   EXPECT_EQ(args[5].buffer, "workspace");
-  EXPECT_FALSE(plan.workspace->zero);
+  EXPECT_FALSE(plan.kernel()->workspace->zero);
 }
 
 constexpr const char* kHopper = R"(
@@ -486,12 +486,12 @@ std::string hopper(const std::string& file) {
 
 TEST_F(Config, ReadsSeveralLaunchesAsOne) {
   const Plan plan = load(hopper("a.cu"));
-  ASSERT_EQ(plan.launches.size(), 2u);
-  EXPECT_EQ(plan.launches[0].kernel, "gemm");
-  EXPECT_EQ(plan.launches[1].kernel, "reduce");
-  EXPECT_TRUE(plan.zero_c);
-  EXPECT_TRUE(plan.workspace->zero);
-  const std::vector<Argument>& args = plan.launches[0].args;
+  ASSERT_EQ(plan.kernel()->launches.size(), 2u);
+  EXPECT_EQ(plan.kernel()->launches[0].kernel, "gemm");
+  EXPECT_EQ(plan.kernel()->launches[1].kernel, "reduce");
+  EXPECT_TRUE(plan.kernel()->zero_c);
+  EXPECT_TRUE(plan.kernel()->workspace->zero);
+  const std::vector<Argument>& args = plan.kernel()->launches[0].args;
   EXPECT_EQ(args[0].kind, Argument::Kind::tensor_map);
   EXPECT_EQ(args[0].box.size(), 2u);
   EXPECT_EQ(evaluate(plan, *args[0].swizzle, 0), 128);
@@ -502,9 +502,9 @@ TEST_F(Config, ReadsSeveralLaunchesAsOne) {
 
 TEST_F(Config, APairIsTwoDimensions) {
   const Plan plan = load(hopper("a.cu"));
-  ASSERT_EQ(plan.launches[0].cluster.size(), 2u);
-  EXPECT_EQ(evaluate(plan, plan.launches[0].cluster[0], 0), 2);
-  EXPECT_EQ(evaluate(plan, plan.launches[0].cluster[1], 1), 2);
+  ASSERT_EQ(plan.kernel()->launches[0].cluster.size(), 2u);
+  EXPECT_EQ(evaluate(plan, plan.kernel()->launches[0].cluster[0], 0), 2);
+  EXPECT_EQ(evaluate(plan, plan.kernel()->launches[0].cluster[1], 1), 2);
 }
 
 TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
@@ -513,15 +513,15 @@ TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
       "problem: {gemm: {m: 8, n: 8, k: 8}}\n"
       "launch: {grid: [m], block: [1], shared: 4, args: [A]}\n";
   config::LoadOptions options = without_kernel_file();
-  EXPECT_EQ(load(text, options).backend, Backend::cuda);
+  EXPECT_EQ(load(text, options).backend(), Backend::cuda);
   options.present = [](Backend backend) { return backend != Backend::cuda; };
-  EXPECT_EQ(load(text, options).backend, Backend::hip);
+  EXPECT_EQ(load(text, options).backend(), Backend::hip);
   options.present = [](Backend backend) { return backend == Backend::cpu; };
   const Plan plan = load(text, options);
-  EXPECT_EQ(plan.backend, Backend::cpu);
+  EXPECT_EQ(plan.backend(), Backend::cpu);
   EXPECT_EQ(plan.file.filename(), "a.cpp");
-  EXPECT_TRUE(plan.launches[0].grid.empty());
-  EXPECT_FALSE(plan.launches[0].shared);
+  EXPECT_TRUE(plan.kernel()->launches[0].grid.empty());
+  EXPECT_FALSE(plan.kernel()->launches[0].shared);
   options.backend = Backend::hip;
   EXPECT_EQ(load(text, options).file.filename(), "a.hip");
 }
@@ -544,13 +544,13 @@ TEST_F(Config, GoesByTheSuffix) {
     const bool gpu = file != "a.cpp" && file != "a.c";
     return load("name: x\nfile: " + file + "\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 8, n: 8, k: 8}}\n" +
                 (gpu ? "launch: {grid: [m], block: [1], args: [A]}\n" : "launch: {args: [A]}\n"))
-        .backend;
+        .backend();
   };
   EXPECT_EQ(backend("a.cu"), Backend::cuda);
   EXPECT_EQ(backend("a.hip"), Backend::hip);
   EXPECT_EQ(backend("a.cpp"), Backend::cpu);
   EXPECT_EQ(backend("a.c"), Backend::cpu);
-  EXPECT_EQ(load("name: x\nfile: a.cu\nparams: {P: 1}\n").backend, Backend::program);
+  EXPECT_EQ(load("name: x\nfile: a.cu\nparams: {P: 1}\n").backend(), Backend::program);
 }
 
 TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
@@ -627,11 +627,11 @@ TEST_F(Config, ACommandIsArgvOrAShellString) {
   const Plan list = load(program_file("{P: 1}", "build: {command: [mojo, build, '{file}']}\nrun: ['{binary}']\n"));
   EXPECT_EQ(list.build.command.words, (std::vector<std::string>{"mojo", "build", "{file}"}));
   EXPECT_FALSE(list.build.command.is_shell);
-  EXPECT_EQ(list.program.run.words.size(), 1u);
+  EXPECT_EQ(list.program()->run.words.size(), 1u);
   const Plan shell = load(program_file("{P: 1}", "build: {command: 'mojo build {file} > log', run: './x {args}'}\n"));
   EXPECT_TRUE(shell.build.command.is_shell);
-  EXPECT_TRUE(shell.program.run.is_shell);
-  EXPECT_EQ(shell.program.run.words[0], "./x {args}");
+  EXPECT_TRUE(shell.program()->run.is_shell);
+  EXPECT_EQ(shell.program()->run.words[0], "./x {args}");
 }
 
 TEST_F(Config, AProgramsColumnsMayBeUsedInMetrics) {
@@ -675,7 +675,7 @@ TEST_F(Config, JoinsSeveralFilesAsAUnion) {
   const Plan plan = tune::config::load(yamls, without_kernel_file()).plan;
   EXPECT_EQ(plan.space.product_size(), 4);
   EXPECT_EQ(count_valid(plan), 1);
-  EXPECT_EQ(plan.program.run.words[0], "x {args}");
+  EXPECT_EQ(plan.program()->run.words[0], "x {args}");
 }
 
 TEST_F(Config, ParamOptionsReplaceAndAdd) {

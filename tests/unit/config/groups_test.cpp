@@ -37,7 +37,7 @@ TEST_F(Groups, ListedRowsAddUpToM) {
   EXPECT_EQ(gemm.stride_b, 16 * 32);
   EXPECT_EQ(to_text(plan.constants.at("m")), "549");
   EXPECT_EQ(to_text(plan.constants.at("groups")), "3");
-  EXPECT_EQ(plan.launches[0].args[3].buffer, "group_offsets");
+  EXPECT_EQ(plan.kernel()->launches[0].args[3].buffer, "group_offsets");
   EXPECT_EQ(this->gemm("m: 549, n: 16, k: 32, groups: [512, 0, 37]").m, 549) << "it may be said";
 }
 
@@ -64,7 +64,7 @@ TEST_F(Groups, WithoutThemTheirNumberIsZeroAndTheArgumentMayBeLeftOut) {
       load_text(folder_, grouped("m: 8, n: 16, k: 32", "A, B, C, {optional: group_offsets}"), without_kernel_file())
           .plan;
   EXPECT_EQ(to_text(plan.constants.at("groups")), "0");
-  EXPECT_EQ(plan.launches[0].args.size(), 3U);
+  EXPECT_EQ(plan.kernel()->launches[0].args.size(), 3U);
 }
 
 TEST_F(Groups, RowsThatAreNoneAreRefused) {
@@ -125,7 +125,7 @@ TEST_F(Groups, MayHaveRoomForMoreRows) {
   EXPECT_FALSE(gemm.any_padding);
   EXPECT_EQ(to_text(plan.constants.at("m")), "8");
   EXPECT_EQ(to_text(plan.constants.at("max_rows")), "6");
-  EXPECT_EQ(plan.launches[0].args[3].buffer, "group_rows");
+  EXPECT_EQ(plan.kernel()->launches[0].args[3].buffer, "group_rows");
   EXPECT_EQ(group_macros(gemm), std::vector<std::string>{"groups_masked"});
   const std::string with_padding = grouped(masked("max_rows: 6, padding: any"), "A, group_rows");
   EXPECT_TRUE(std::get<Gemm>(load_text(folder_, with_padding, without_kernel_file()).plan.problem).any_padding);

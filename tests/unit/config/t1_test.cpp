@@ -46,8 +46,8 @@ TEST(T1, IsReadAsATuningFile) {
   const TuningFolder folder;
   const Plan plan = plan_of(folder, kT1);
   EXPECT_EQ(plan.name, "add");
-  EXPECT_EQ(plan.kernel, "add");
-  EXPECT_EQ(plan.backend, Backend::cuda);
+  EXPECT_EQ(plan.kernel()->name, "add");
+  EXPECT_EQ(plan.backend(), Backend::cuda);
   EXPECT_EQ(plan.space.product_size(), 3 * 3 * 3 * 2);
   GridScan scan(plan.space);
   int valid = 0;
@@ -55,7 +55,7 @@ TEST(T1, IsReadAsATuningFile) {
   EXPECT_EQ(valid, 6 * 1 * 2);
   EXPECT_EQ(plan.build.flags, std::vector<std::string>{"-std=c++17"});
   EXPECT_EQ(plan.default_settings.size(), 3u);
-  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings.size(), 4u);
+  EXPECT_EQ(std::get<TrustedSpec>(plan.kernel()->reference).settings.size(), 4u);
   const auto& custom = std::get<Custom>(plan.problem);
   ASSERT_EQ(custom.buffers.size(), 2u);
   EXPECT_EQ(custom.buffers[0].role, Buffer::Role::out);
@@ -67,8 +67,8 @@ TEST(T1, IsReadAsATuningFile) {
 TEST(T1, LaunchesWhatItSays) {
   const TuningFolder folder;
   const Plan plan = plan_of(folder, kT1);
-  ASSERT_EQ(plan.launches.size(), 1u);
-  const Launch& launch = plan.launches.front();
+  ASSERT_EQ(plan.kernel()->launches.size(), 1u);
+  const Launch& launch = plan.kernel()->launches.front();
   const std::vector<Setting> settings = {
       {"block_x", std::int64_t{32}}, {"vector", std::int64_t{4}}, {"unroll", std::int64_t{2}}, {"pad", Bool{true}}};
   const std::vector<Value> slots = plan.space.environment(std::get<Spec>(plan.space.at(settings)));
@@ -97,7 +97,7 @@ TEST(T1, GridsInThreadsAreDividedByTheBlock) {
   const std::vector<Setting> settings = {
       {"block_x", std::int64_t{64}}, {"vector", std::int64_t{1}}, {"unroll", std::int64_t{2}}, {"pad", Bool{true}}};
   const auto slots = plan.space.environment(std::get<Spec>(plan.space.at(settings)));
-  EXPECT_EQ(plan.launches.front().grid[0].number(slots, failure), 64);
+  EXPECT_EQ(plan.kernel()->launches.front().grid[0].number(slots, failure), 64);
 }
 
 /// The values of `vector` if Python's text for them is this.
@@ -150,9 +150,9 @@ TEST(T1, ADefaultMayBeAListOfOneValue) {
 TEST(T1, WhereTheDefaultsAreAgainstTheConditionsTheFirstValidSpecIsTrusted) {
   const TuningFolder folder;
   const Plan plan = plan_of(folder, replaced(kT1, "\"Default\": 2}", "\"Default\": 3}"));
-  ASSERT_EQ(std::get<TrustedSpec>(plan.reference).settings.size(), 4u);
-  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings[0].value, Value(std::int64_t{32}));
-  EXPECT_EQ(std::get<TrustedSpec>(plan.reference).settings[2].value, Value(std::int64_t{2}));
+  ASSERT_EQ(std::get<TrustedSpec>(plan.kernel()->reference).settings.size(), 4u);
+  EXPECT_EQ(std::get<TrustedSpec>(plan.kernel()->reference).settings[0].value, Value(std::int64_t{32}));
+  EXPECT_EQ(std::get<TrustedSpec>(plan.kernel()->reference).settings[2].value, Value(std::int64_t{2}));
 }
 
 TEST(T1, DivisorsDivideTheSizeOfTheProblem) {
@@ -162,7 +162,7 @@ TEST(T1, DivisorsDivideTheSizeOfTheProblem) {
   const std::vector<Setting> settings = {
       {"block_x", std::int64_t{64}}, {"vector", std::int64_t{1}}, {"unroll", std::int64_t{2}}, {"pad", Bool{true}}};
   const auto slots = plan.space.environment(std::get<Spec>(plan.space.at(settings)));
-  EXPECT_EQ(plan.launches.front().grid[0].number(slots, failure), 4096 / 64);
+  EXPECT_EQ(plan.kernel()->launches.front().grid[0].number(slots, failure), 4096 / 64);
 }
 
 TEST(T1, SizesMayNameTheLargestValueOfAParameter) {
@@ -189,7 +189,7 @@ TEST(T1, OfAnyLanguageIsListedAndSimulated) {
   config::LoadOptions simulated;
   simulated.measured_here = false;
   EXPECT_EQ(plan_of(folder, opencl, simulated).space.product_size(), 3 * 3 * 3 * 2);
-  EXPECT_EQ(plan_of(folder, replaced(kT1, "\"CUDA\", \"KernelName\"", "\"HIP\", \"KernelName\"")).backend,
+  EXPECT_EQ(plan_of(folder, replaced(kT1, "\"CUDA\", \"KernelName\"", "\"HIP\", \"KernelName\"")).backend(),
             Backend::hip);
 }
 

@@ -101,12 +101,12 @@ class IdentityTest : public testing::Test {
 
   exec::RequestFactory requests() const {
     wire::Hello hello;
-    hello.backend = plan_.backend;
+    hello.backend = plan_.backend();
     hello.compiler = "compiler 1.2";
     hello.vendor_library = "libvendor.so.3";
     hello.device.name = "card";
     hello.device.driver = "driver 4";
-    hello.device.arch = plan_.backend == Backend::cpu ? "native" : "arch_5";
+    hello.device.arch = plan_.backend() == Backend::cpu ? "native" : "arch_5";
     return exec::RequestFactory(plan_, hello, 7);
   }
   Spec spec(std::int64_t mesh_idx) const { return std::get<Spec>(plan_.space.at(mesh_idx)); }

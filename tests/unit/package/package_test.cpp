@@ -237,7 +237,7 @@ class Packages : public testing::Test {
     for (const Buffer& operand : package::operands_of(at.plan)) operands.push_back(operand.name);
     try {
       for (const wire::KernelLaunch& launch :
-           exec::launches_of(at.plan, at.plan.launches, std::get<Spec>(spec), exec::WhichLaunches::taken)) {
+           exec::launches_of(at.plan, at.plan.kernel()->launches, std::get<Spec>(spec), exec::WhichLaunches::taken)) {
         text += " " + text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared);
         for (const wire::Arg& arg : launch.args) text += text_of(arg, operands);
       }
@@ -546,7 +546,7 @@ TEST_F(Packages, CountWhatTheyLaunch) {
     const config::Loaded at = load_at(yaml, at_sizes);
     const Spec spec = std::get<Spec>(at.plan.space.at(package_.variants[variant].spec.params));
     for (const wire::KernelLaunch& launch :
-         exec::launches_of(at.plan, at.plan.launches, spec, exec::WhichLaunches::taken))
+         exec::launches_of(at.plan, at.plan.kernel()->launches, spec, exec::WhichLaunches::taken))
       right.push_back(package_.variants[variant].artifact + ": " +
                       text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared));
   }

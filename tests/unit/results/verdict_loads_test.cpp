@@ -121,7 +121,7 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   SimulatedRunner runner(machine, work);
   const Plan plan = [] {
     Plan program;
-    program.backend = Backend::program;
+    program.subject = ProgramPlan();
     return program;
   }();
   const Objective objective(plan);

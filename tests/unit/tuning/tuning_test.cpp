@@ -220,7 +220,7 @@ TEST_F(ContendersTest, LongKernelsOnAGpuMeetInFinalsThatAreLessWide) {
   Plan plan = load_text(folder, program_file("{T: [1, 2, 3, 4]}")).plan;
   const Objective objective(plan);
   EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15) << "of programs";
-  plan.backend = Backend::cuda;
+  plan.subject = KernelPlan{"", Backend::cuda};
   EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.05);
   plan.measure.state = PowerState::sustained;
   EXPECT_EQ(tuning::finals_margin(plan, objective, trials_), 0.15);
