@@ -57,12 +57,13 @@ std::uint8_t factors_of_two_in(const Value& value) {
   return factors_of_two;
 }
 
-double odd_part_of(const Scale& scale, const Value& value) {
+std::uint8_t odd_part_of(const Scale& scale, const Value& value) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer == nullptr || *integer <= 0 || scale.kind == Kind::categorical) return 0;
   std::int64_t odd = *integer;
   while (odd % 2 == 0) odd /= 2;
-  return std::min(natural_log(static_cast<double>(odd)) / natural_log(2), kMostOddPart);
+  const double octaves = natural_log(static_cast<double>(odd)) / natural_log(2);
+  return static_cast<std::uint8_t>(std::min(octaves * kOddParts + 0.5, kMostOddPart));
 }
 
 /// `sorted` is the result of is_sorted(), which is expensive to compute.

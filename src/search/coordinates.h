@@ -13,11 +13,12 @@ namespace tune::search {
 struct Coordinate {
   std::uint16_t position = 0;       ///< 0 to kPositions - 1: by rank, value or logarithm as the parameter's kind says
   std::uint8_t factors_of_two = 0;  ///< 0 to kFactorsOfTwo - 1
-  double odd_part = 0;              ///< log2 of the value without its factors of two, at most kMostOddPart
+  /// log2 of the value without its factors of two, in 1/kOddParts, at most kMostOddPart.
+  std::uint8_t odd_part = 0;
 };
 constexpr int kPositions = 256;
 constexpr int kFactorsOfTwo = 9;
-constexpr double kMostOddPart = 3;
+constexpr double kOddParts = 64, kMostOddPart = 3 * kOddParts;
 
 class Prior;
 

@@ -18,11 +18,18 @@ constexpr double kLeastChance = 0.02;  ///< of a candidate not to fail, whatever
 constexpr std::size_t kTop = 5;
 // Where no prior predicts the cost:
 constexpr double kAlone = 0.9;  ///< the share of the cost that is of single parameters
-constexpr double kOddUse =
-    0.5;  ///< in the design, each octave of a value's odd part counts as if it had been used so often
-constexpr double kOddCost = 0.3;  ///< the same in the model, in deviations of the target, before costs tell
+constexpr double kOddUse = 0.5;
+constexpr double kOddCost =
+    0.3;  ///< of an octave of a value's odd part, in deviations of the target, before any is known
 constexpr double kOddCosts[] = {0, 0.1, 0.2, kOddCost, 0.45, 0.6};
-constexpr double kOddCostPrior = 25;  ///< inverse variance of that
+constexpr double kOddCostPrior = 25;  ///< inverse variance of the odd cost
+
+/// Of the odd parts of a point's values.
+double octaves_of(std::span<const Coordinate> coordinates) {
+  int sum = 0;
+  for (const Coordinate& coordinate : coordinates) sum += coordinate.odd_part;
+  return sum / kOddParts;
+}
 
 }  // namespace
 
@@ -48,9 +55,7 @@ Bayes::Bayes(const ValidSpecs& specs, std::uint64_t seed, BayesOptions options, 
 
 // Hardware has powers of two of most things: a block of 48 or a tile of 3 leaves a part of it idle.
 double Bayes::expected(std::span<const Coordinate> coordinates) const {
-  double octaves = 0;
-  for (const Coordinate& coordinate : coordinates) octaves += coordinate.odd_part;
-  return odd_cost_ * octaves;
+  return odd_cost_ * (octaves_of(coordinates) - usual_octaves_);
 }
 
 bool Bayes::ready() const {
@@ -188,6 +193,7 @@ void Bayes::fit() {
     coordinates.insert(coordinates.end(), observations_[i].coordinates.begin(), observations_[i].coordinates.end());
     targets.push_back(warp_(observations_[i].cost));
   }
+  usual_octaves_ = octaves_of(coordinates) / static_cast<double>(targets.size());
   if (!has_prior_) fit_odd_cost(coordinates, targets);
   for (std::size_t i = 0; i < targets.size(); ++i) targets[i] -= expected(observations_[order[i]].coordinates);
   kernel_.fit(coordinates, targets);

@@ -55,7 +55,7 @@ class Bayes : public Search {
     double operator()(double cost) const { return (bent(cost) - mean) / deviation; }
   };
 
-  /// A point that may be chosen next, and what is expected of its cost before any is known.
+  /// A point that may be chosen next, and what its values' odd parts say of its cost.
   struct Candidate {
     std::int64_t index = 0;
     double expected = 0;
@@ -80,7 +80,8 @@ class Bayes : public Search {
 
   BayesOptions options_;
   bool has_prior_;
-  double odd_cost_;  ///< expected of each octave of a value's odd part
+  double odd_cost_;           ///< expected of each octave of a value's odd part
+  double usual_octaves_ = 0;  ///< of the points in the last fit
   Random random_;
   Untried untried_;
   CoordinateSystem coordinate_system_;

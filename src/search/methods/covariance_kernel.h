@@ -38,10 +38,10 @@ class CovarianceKernel {
   /// Variance of a measurement around the function, relative to the function's own.
   double noise() const { return noise_; }
 
-  /// Chooses scales and noise that explain the targets best (marginal likelihood, coordinate search over a grid).
+  /// The logarithm of the likelihood of these targets, up to a constant, with the scales and the noise of now.
   /// `coordinates` holds one row of axes() per target; the targets' mean should be near 0.
-  /// The logarithm of the likelihood of the targets up to a constant, with the scales of now.
   double likelihood(std::span<const Coordinate> coordinates, std::span<const double> targets);
+  /// Chooses scales and noise that explain the targets best (marginal likelihood, coordinate search over a grid).
   void fit(std::span<const Coordinate> coordinates, std::span<const double> targets);
 
  private:

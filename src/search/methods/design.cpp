@@ -4,7 +4,7 @@ namespace tune::search {
 namespace {
 
 constexpr int kStrata = 16;
-constexpr int kChoices = 16;
+constexpr int kChoices = 8, kChoicesWithOddUse = 16;
 constexpr int kSample = 256;
 constexpr std::uint64_t kSampleSeed = 1;
 
@@ -31,7 +31,7 @@ double Design::use(const Point& point) const {
   const std::vector<Coordinate> coordinates = (*coordinate_system_)(point);
   for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
     const std::size_t stratum = stratum_of(coordinates[axis]);
-    sum += counts_[axis][stratum] / shares_[axis][stratum] + odd_use_ * coordinates[axis].odd_part;
+    sum += counts_[axis][stratum] / shares_[axis][stratum] + odd_use_ * coordinates[axis].odd_part / kOddParts;
   }
   return sum;
 }
@@ -39,7 +39,8 @@ double Design::use(const Point& point) const {
 std::optional<Point> Design::draw(Untried& untried, Random& random) {
   std::optional<Point> chosen;
   double least = 0;
-  for (int choice = 0; choice < kChoices; ++choice) {
+  const int choices = odd_use_ > 0 ? kChoicesWithOddUse : kChoices;
+  for (int choice = 0; choice < choices; ++choice) {
     const auto index = untried.glance(random);
     if (!index) break;
     Point point = untried.specs().at(*index);

@@ -8,7 +8,7 @@ namespace tune::search {
 
 /// A space-filling design that spreads points over the valid specs as a Latin hypercube does over a box. Each point is
 /// the one of a few random points whose values were used least so far, relative to how many specs have these values.
-/// A value with an odd part counts as used `odd_use` times more for each octave of that.
+/// `odd_use` is added to that for each octave of a value's odd part, and there are more points to choose from.
 class Design {
  public:
   /// `coordinate_system` must outlive this.
