@@ -82,13 +82,17 @@ std::set<std::string> programs_of(const Plan& plan) {
     }
     programs.insert(texts.begin(), texts.end());
   }
-  for (const Baseline& baseline : plan.baselines) {
-    if (baseline.kind != Baseline::Kind::params) continue;
-    Placeholders values;
-    for (const Setting& setting : baseline.settings) values[setting.name] = {to_text(setting.value)};
-    programs.insert(expand_command({program->run.words.front()}, false, values).front());
-  }
   return programs;
+}
+
+std::string program_of(const Plan& plan, const Baseline& baseline) {
+  const ProgramPlan* program = plan.program();
+  if (program == nullptr || !program->is_command || program->run.is_shell || baseline.kind != Baseline::Kind::params)
+    return "";
+  Placeholders values;
+  for (const Setting& setting : baseline.settings) values[setting.name] = {to_text(setting.value)};
+  const std::string word = expand_command({program->run.words.front()}, false, values).front();
+  return word.find('{') == std::string::npos ? word : "";  // it lacks a parameter, which others complain of
 }
 
 }  // namespace tune

@@ -38,7 +38,9 @@ Placeholders values_in_commands(const Space& space, const Spec& spec);
 Words arguments_of(const Plan& plan, const Spec& spec);
 
 /// The programs that must be installed: that of the prefix, and those that `run:` of a command starts, one for each
-/// value of a parameter in its first word, those of baselines too; none where a shell starts them.
+/// value of a parameter in its first word; none where a shell starts them. Identities of trials depend on them.
 std::set<std::string> programs_of(const Plan& plan);
+/// The program that `run:` of a command starts for this baseline; empty: none, or a shell does.
+std::string program_of(const Plan& plan, const Baseline& baseline);
 
 }  // namespace tune

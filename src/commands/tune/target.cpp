@@ -101,7 +101,10 @@ std::string Job::file_suffix() const {
 
 std::vector<std::string> missing_programs(const Plan& plan) {
   std::vector<std::string> texts;
-  for (const std::string& program : programs_of(plan)) try {
+  std::set<std::string> programs = programs_of(plan);
+  for (const Baseline& baseline : plan.baselines)
+    if (const std::string program = program_of(plan, baseline); !program.empty()) programs.insert(program);
+  for (const std::string& program : programs) try {
       platform::find_program(program);
     } catch (const platform::NoProgram& missing) {
       texts.push_back(fmt::format("{}: run: {}", plan.yaml.filename().string(), missing.what()));
