@@ -54,8 +54,11 @@ void note_trials(const Plan& plan, results::TuningOutcome& outcome) {
         "the times are those that the command reports itself; --whole (whole: true) times the command instead");
   const KernelPlan* kernel = plan.kernel();
   const auto* trusted = kernel != nullptr ? std::get_if<TrustedSpec>(&kernel->reference) : nullptr;
+  const auto is_another = [&](const Trial& trial) {
+    return trial.measurement() != nullptr && !holds(trial.spec, trusted->settings);
+  };
   if (trusted != nullptr && std::ranges::any_of(outcome.trials, &Trial::is_wrong) &&
-      std::ranges::count_if(outcome.trials, [](const Trial& trial) { return trial.measurement() != nullptr; }) == 1)
+      std::ranges::none_of(outcome.trials, is_another))
     outcome.notes.add(
         fmt::format("no other spec has the results of reference.spec {}; if those are wrong, choose another",
                     to_text(trusted->settings)));

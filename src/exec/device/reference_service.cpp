@@ -111,7 +111,8 @@ void ReferenceService::take_end() {
     // A reference kernel is built with the parameters of the spec that needs it first; it may work with another's.
     const ReferenceRule& rule = requests_->plan().kernel()->reference;
     if (std::holds_alternative<TrustedSpec>(rule))
-      throw Error(ExitCode::bad_input, name() + " failed: " + failure->headline() + "; mend it, or choose another");
+      throw Error(failure->facts.machine_suspected ? ExitCode::environment : ExitCode::bad_input,
+                  name() + " failed: " + failure->headline() + "; mend it, or choose another");
     if (!std::holds_alternative<Launch>(rule))
       throw Error(ExitCode::environment, "cannot make the reference result: " + failure->message);
     failure_ = failure->headline();
