@@ -215,7 +215,7 @@ std::string message_with(std::string_view line, std::string_view rest) {
   return fmt::format("{}{}{}", line, detail.substr(0, kDetail), detail.size() > kDetail ? "\n[more in the log]" : "");
 }
 
-constexpr const char* kAdviceOnPragmas =
+constexpr const char* kAdviceOnUnroll =
     "this compiler expands no macro in this line; '#define DO(x) _Pragma(#x)', '#define UNROLL_BY(n) DO(GCC unroll "
     "n)' and then 'UNROLL_BY(UNROLL)' help";
 
@@ -238,7 +238,8 @@ std::string message_of_build(std::string_view output, const BuildFolders& folder
   if (error.line.empty()) return message_with(otherwise, output);
   const std::string line = shown_error(error.line, folders);
   std::string helps = advice(line);
-  if (!helps.empty() && contains(line_of(error.rest), "#pragma ")) helps = kAdviceOnPragmas;
+  const bool is_about_macro = !helps.empty() && helps == advice_on_macro(line);
+  if (is_about_macro && contains(line_of(error.rest), "#pragma GCC unroll ")) helps = kAdviceOnUnroll;
   return message_with(helps.empty() ? line : line + "; " + helps, error.rest);
 }
 
