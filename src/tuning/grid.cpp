@@ -119,18 +119,19 @@ void note_default(const GridRules& rules, const Plan& plan, const Grid& grid, re
   if (auto fault = default_fault(plan)) notes.warnings.push_back(*std::move(fault));
 }
 
-std::string text_of(const Contradiction& contradiction) {
-  std::string text;
-  for (const Derived* derived : contradiction.derived)
-    text += fmt::format("\n  let {} = {}", derived->name, derived->expression.text());
-  for (const Constraint* constraint : contradiction.constraints)
-    text += constraint->place.empty()  // a limit of the device, of which the reason says more
-                ? fmt::format("\n  {}", constraint->reason)
-                : fmt::format("\n  {}: {}", constraint->place, constraint->expression.text());
+report::LossLines lines_of(const Contradiction& contradiction) {
+  using enum report::LossLine::Kind;
   const bool alone = contradiction.derived.size() + contradiction.constraints.size() == 1;
-  if (alone) return "no point satisfies" + text;
-  return (contradiction.minimal ? "these contradict each other:" : "among these are some that contradict each other:") +
-         text;
+  report::LossLines lines = {{heading, alone                   ? "no point satisfies"
+                                       : contradiction.minimal ? "these contradict each other:"
+                                                               : "among these are some that contradict each other:"}};
+  for (const Derived* derived : contradiction.derived)
+    lines.push_back({reason, fmt::format("  let {} = {}", derived->name, derived->expression.text())});
+  for (const Constraint* constraint : contradiction.constraints)
+    lines.push_back({reason, constraint->place.empty()  // a limit of the device, of which the reason says more
+                                 ? "  " + constraint->reason
+                                 : fmt::format("  {}: {}", constraint->place, constraint->expression.text())});
+  return lines;
 }
 
 }  // namespace
@@ -172,10 +173,10 @@ report::LossLines Grid::why_empty() const {
   std::vector<std::string> said;
   for (const Contradiction& contradiction : contradictions(plan->space, wanted)) {
     if (contradiction.derived.empty() && contradiction.constraints.empty()) continue;
-    std::string reason = text_of(contradiction);
-    if (std::ranges::find(said, reason) != said.end()) continue;
-    lines.push_back({report::LossLine::Kind::heading, reason});
-    said.push_back(std::move(reason));
+    const report::LossLines reasons = lines_of(contradiction);
+    if (std::ranges::find(said, text_of(reasons)) != said.end()) continue;
+    lines.insert(lines.end(), reasons.begin(), reasons.end());
+    said.push_back(text_of(reasons));
   }
   return lines;
 }
