@@ -51,8 +51,8 @@ std::string without_more_rounds(const Standing& standing) {
       !best_of(*comparison).interval)
     return "take any of them, or allow more with --accuracy";
   if (is_vague_ratio(*best_of(*comparison).interval)) return measured_again(standing) + ", on a quieter machine";
-  return fmt::format("--threshold {:.0f}% would have passed; else {}, on a quieter machine",
-                     std::ceil((best_of(*comparison).interval->high - 1) * 100), measured_again(standing));
+  return fmt::format("more rounds do not help; {} measures again, and --threshold {:.0f}% would have passed",
+                     measured_again(standing), std::ceil((best_of(*comparison).interval->high - 1) * 100));
 }
 
 double in_tens(double seconds) { return std::max(kLeastAdvised, std::ceil(seconds / 10) * 10); }

@@ -150,11 +150,13 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
 TEST_F(VerdictTest, SaysWhatDecidesAQuestionThatTheLastRoundLeavesOpen) {
   compare(1.02, Interval{0.99, 1.0612}, Change::open);
   row(0).finals_result->rounds = 101;
-  EXPECT_EQ(verdict().lines.back(),
-            "  next: --threshold 7% would have passed; else the same command with --fresh, on a quieter machine");
+  EXPECT_EQ(
+      verdict().lines.back(),
+      "  next: more rounds do not help; the same command with --fresh measures again, and --threshold 7% would have "
+      "passed");
   demands_.fresh = true;
   EXPECT_EQ(verdict().lines.back(),
-            "  next: --threshold 7% would have passed; else the same command, on a quieter machine");
+            "  next: more rounds do not help; the same command measures again, and --threshold 7% would have passed");
 }
 
 TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
