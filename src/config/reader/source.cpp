@@ -50,6 +50,7 @@ void require_tuning_file(const std::filesystem::path& path) {
     if (!nearest.empty()) fail(fmt::format("there is no such file, did you mean '{}'?", nearest.string()));
     if (!error && !path.has_parent_path() && !path.has_extension())
       fail("there is neither a file nor a command of tune of this name; see tune --help");
+    if (path.string().find('{') != std::string::npos) fail("there is no such file; a command line stands behind --");
     if (!error && platform::is_yaml(path)) fail("there is no such file; tune init SOURCE writes one for a kernel");
     return;
   }

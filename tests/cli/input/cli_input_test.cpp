@@ -47,6 +47,8 @@ class Input : public testing::Test {
 
 TEST_F(Input, AMissingFileIsRefused) {
   refuses({"none.yaml"}, "tune: error: none.yaml: there is no such file; tune init SOURCE writes one for a kernel\n");
+  refuses({"--tune", "--param", "B:[1,2]", "./build-{B}/bench"},
+          "tune: error: ./build-{B}/bench: there is no such file; a command line stands behind --\n");
   sandbox_.write("best/softmax.yaml", "name: x\n");
   refuses({"package", "best/softmx.yaml", "-o", "out"},
           "tune: error: best/softmx.yaml: cannot be read: No such file or directory, did you mean "
