@@ -28,7 +28,7 @@ constexpr std::size_t kShortestName = 4, kLongestWord = 12;
 std::vector<GridColumn> grid_of(const std::vector<FittedColumn>& columns) {
   std::vector<GridColumn> grid;
   for (const FittedColumn& column : columns)
-    if (!column.left) grid.push_back(column.grid);
+    if (!column.has_left) grid.push_back(column.grid);
   return grid;
 }
 
@@ -37,9 +37,9 @@ auto names_column(std::vector<FittedColumn>& columns) { return std::ranges::find
 /// Removes the last column that leaves at this step; returns false if there is none.
 bool drop_last(std::vector<FittedColumn>& columns, int step) {
   const auto last =
-      std::find_if(columns.rbegin(), columns.rend(), [step](const auto& c) { return c.leaves == step && !c.left; });
+      std::find_if(columns.rbegin(), columns.rend(), [step](const auto& c) { return c.leaves == step && !c.has_left; });
   if (last == columns.rend()) return false;
-  last->left = true;
+  last->has_left = true;
   return true;
 }
 
@@ -63,7 +63,7 @@ void cut_names(std::vector<FittedColumn>& columns, std::size_t room) {
   GridColumn& names = names_column(columns)->grid;
   const std::size_t own = grid_width(std::vector{names}) - names.gap, excess = width_of_table(columns) - room;
   if (own < excess + kShortestName) {
-    names_column(columns)->left = true;
+    names_column(columns)->has_left = true;
     return;
   }
   names.title = cut_to(names.title, own - excess);
@@ -124,8 +124,8 @@ FittedTable fitted(std::vector<FittedColumn> columns, std::size_t room) {
     fit_title(columns, title, room);
   FittedTable table{grid_of(columns)};
   for (const FittedColumn& column : columns) {
-    if (column.left) table.left_out.push_back(column.names ? title : column.grid.title);
-    if (column.names && !column.left && column.grid.title != title) table.full_title = title;
+    if (column.has_left) table.left_out.push_back(column.names ? title : column.grid.title);
+    if (column.names && !column.has_left && column.grid.title != title) table.full_title = title;
   }
   return table;
 }

@@ -25,7 +25,7 @@ struct FittedColumn {
   int leaves = 0;  ///< when it leaves a table that is too wide: those with the lowest number first; 0: never
   bool names = false;
   GridColumn grid;
-  bool left = false;  ///< the table, which was too wide
+  bool has_left = false;  ///< the table, which was too wide
 };
 
 std::size_t width_of_table(const std::vector<FittedColumn>& columns);

@@ -30,8 +30,8 @@ struct FinalsJob {
   bool one_process = false;                ///< the device admits one process at a time: no finals can be held
   bool alone = false;                      ///< a spec that nothing else meets is timed in rounds, too
   bool together = false;                   ///< it is one of several tunings: RoundRules::together
-  double accuracy = kAccuracy;             ///< as of RoundRules
-  std::optional<double> width = {};        ///< likewise, which the user asks for
+  double accuracy = kAccuracy;             ///< that of RoundRules
+  std::optional<double> width = {};        ///< that of RoundRules; absent: nobody asked for one
   int finalists = 0;                       ///< how many specs take part at least
   std::optional<double> time_budget = {};  ///< seconds of the run, which end at `deadline`
   std::optional<report::Progress::Time> deadline = {};

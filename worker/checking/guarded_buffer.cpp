@@ -102,8 +102,8 @@ std::optional<std::string> GuardedBuffer::intrusion() const {
 std::optional<std::string> intrusion(const std::string& name, std::span<const std::byte> before,
                                      std::span<const std::byte> behind, std::size_t bytes, Poison band) {
   if (const Written hit = written(behind, bytes, band); hit.count > 0)
-    return fmt::format("guard band hit: {} written past the end of {}, first at byte +{}", plural(hit.count, "byte"), name,
-                       hit.first);
+    return fmt::format("guard band hit: {} written past the end of {}, first at byte +{}", plural(hit.count, "byte"),
+                       name, hit.first);
   if (const Written hit = written(before, 0, band); hit.count > 0)
     return fmt::format("guard band hit: {} written before the start of {}, last at byte -{}", plural(hit.count, "byte"),
                        name, before.size() - hit.last);

@@ -24,7 +24,7 @@ class DeviceQueues {
   /// Jobs that are much worse than this may be timed less from now on; one of the two is 0.
   void set_best(double seconds, double joules);
   /// Whether there are several devices, and no spec yet by which they can be compared.
-  bool lacks_calibration() const { return size() > 1 && !scales_.chosen(); }
+  bool may_need_calibration() const { return size() > 1 && !scales_.chosen(); }
 
   /// Gives the calibration spec to the devices that have to time it and can do so now.
   void calibrate();

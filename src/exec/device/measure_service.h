@@ -28,7 +28,7 @@ struct MeasureOptions : MeasureSettings {
   platform::StorePlaces store = {};          ///< of build artifacts
   bool builds = true;                        ///< else only what was built before is run
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
-  bool share_processes = false;              ///< by many specs of the sweep, on a GPU
+  bool share_processes = false;              ///< several specs of a sweep are timed in one process, on a GPU
   RunObserver* observer = &no_observer();    ///< outlives the run
   std::shared_ptr<WorkerPool> pool = {};     ///< of this worker; null: one of its own
   bool keeps_processes = false;              ///< that have a device open or build, for the next tuning with this pool

@@ -45,7 +45,7 @@ void WorkerRunner::add(const Spec& spec, bool asked) {
 void WorkerRunner::set_best(const Trial& best, double seconds, double joules) {
   queues_.set_best(seconds, joules);
   const bool again = std::ranges::any_of(tasks_, [](const Task& task) { return !task.asked; });
-  if (best.recorded && queues_.lacks_calibration() && !again) add(best.spec, false);
+  if (best.recorded && queues_.may_need_calibration() && !again) add(best.spec, false);
 }
 
 bool WorkerRunner::anything_asked() const { return std::ranges::any_of(tasks_, &Task::asked); }

@@ -76,8 +76,10 @@ TEST_F(Faults, AWrongResultIsOneRow) {
        "check, reported: wrong result in C"},
       {"right(); if (!first) C[0] = 0;", "check, reported: wrong result in C"},
       {"right(); const_cast<float*>(A)[3] += 1;", "check, reported: input A was overwritten at element 3"},
-      {"right(); C[m * n] = 0;", "check, reported: guard band hit: 4 bytes written past the end of C, first at byte +0"},
-      {"right(); C[-1] = 0;", "check, reported: guard band hit: 4 bytes written before the start of C, last at byte -1"},
+      {"right(); C[m * n] = 0;",
+       "check, reported: guard band hit: 4 bytes written past the end of C, first at byte +0"},
+      {"right(); C[-1] = 0;",
+       "check, reported: guard band hit: 4 bytes written before the start of C, last at byte -1"},
       {"return;", "check, reported: C was not fully written"},
       {"right();", "measured"},
   };

@@ -62,7 +62,8 @@ TEST_F(Guards, AStrictCheckNamesTheBufferAndTheSideOfEveryAccessOutside) {
       {"right(); sink = B[-25];", fault + "read before the start of B, at byte -100"},
       {"right(); sink = C[m * n];", fault + "read past the end of C, at byte +0"},
       {"right(); C[-1] = 0;", fault + "wrote before the start of C, at byte -4"},
-      {"right(); C[m * n] = 0;", "check, reported: guard band hit: 4 bytes written past the end of C, first at byte +0"},
+      {"right(); C[m * n] = 0;",
+       "check, reported: guard band hit: 4 bytes written past the end of C, first at byte +0"},
       {"right(); C[m * n + 768] = 0;", fault + "wrote past the end of C, at byte +3072"},
       {"right();", "measured"},
   };

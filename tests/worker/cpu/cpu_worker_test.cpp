@@ -75,7 +75,8 @@ TEST_F(CpuWorker, MeasuresARightKernel) {
 }
 
 TEST_F(CpuWorker, FindsWritesOutsideTheBuffers) {
-  EXPECT_EQ(check_failure("writes_past_the_end"), "guard band hit: 12 bytes written past the end of C, first at byte +0");
+  EXPECT_EQ(check_failure("writes_past_the_end"),
+            "guard band hit: 12 bytes written past the end of C, first at byte +0");
   EXPECT_EQ(check_failure("writes_before_the_start"),
             "guard band hit: 4 bytes written before the start of C, last at byte -1");
 }
