@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/constraints/valid_specs.h"
-#include "model/statistics/finals.h"
+#include "model/statistics/tournament.h"
 #include "search/strategies.h"
 
 namespace tune::kokkos {

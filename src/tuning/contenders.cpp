@@ -7,7 +7,7 @@
 #include <set>
 
 #include "exec/request/memory.h"
-#include "model/statistics/finals.h"
+#include "model/statistics/tournament.h"
 
 namespace tune::tuning {
 namespace {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/program.h"
+#include "model/statistics/tournament.h"
 #include "platform/store/store.h"
 #include "tuning/contenders.h"
 #include "tuning/journal_lookup.h"

@@ -6,6 +6,7 @@
 
 #include "bench/landscape.h"
 #include "bench/search_bench.h"
+#include "model/statistics/stats.h"
 
 namespace tune::bench {
 namespace {

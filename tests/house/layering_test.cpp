@@ -177,7 +177,7 @@ constexpr std::ptrdiff_t kMostOpenLines = 40'786;
 const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"boost/",
      {"src/platform/process/child.cpp", "src/platform/process/child.h", "src/platform/net/frame_hub.cpp",
-      "src/platform/net/page_server.cpp", "src/platform/process/process.cpp", "src/model/statistics/finals.cpp"}},
+      "src/platform/net/page_server.cpp", "src/platform/process/process.cpp", "src/model/statistics/tournament.cpp"}},
     {"xxhash.h", {"src/platform/store/store.cpp"}},
     {"spdlog/", {"src/platform/files/log.cpp"}},
     {"nlohmann/", {"src/wire/json.h"}},

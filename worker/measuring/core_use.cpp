@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/statistics/finals.h"
+#include "model/statistics/stats.h"
 
 namespace tune::worker {
 namespace {

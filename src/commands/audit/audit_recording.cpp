@@ -11,6 +11,7 @@
 #include "commands/simulate/simulate.h"
 #include "model/statistics/objective.h"
 #include "model/statistics/ranking.h"
+#include "model/statistics/tournament.h"
 #include "model/trial.h"
 #include "model/values/error.h"
 #include "model/values/random.h"

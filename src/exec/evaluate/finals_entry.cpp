@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/statistics/stats.h"
+
 namespace tune::exec {
 namespace {
 

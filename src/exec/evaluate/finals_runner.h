@@ -6,6 +6,7 @@
 
 #include "exec/evaluate/finals_processes.h"
 #include "model/statistics/objective.h"
+#include "model/statistics/tournament.h"
 #include "platform/process/taken_cores.h"
 
 namespace tune::exec {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <tuple>
 
+#include "model/statistics/tournament.h"
+
 namespace tune {
 namespace {
 

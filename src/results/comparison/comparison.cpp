@@ -9,7 +9,7 @@
 #include <set>
 
 #include "config/recorded/best_yaml.h"
-#include "model/statistics/finals.h"
+#include "model/statistics/tournament.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/device.h"
+#include "model/statistics/tournament.h"
 #include "model/values/text.h"
 
 namespace tune::results {

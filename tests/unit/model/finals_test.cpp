@@ -1,5 +1,3 @@
-#include "model/statistics/finals.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <numbers>
 #include <set>
 
+#include "model/statistics/tournament.h"
 #include "model/values/random.h"
 
 namespace tune::finals_test {
