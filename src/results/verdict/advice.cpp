@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/statistics/finals_settings.h"
+#include "model/statistics/sequential.h"
 
 namespace tune::results {
 namespace {

@@ -3,6 +3,7 @@
 // machine.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <deque>
 #include <sstream>
 
