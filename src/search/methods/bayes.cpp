@@ -16,13 +16,12 @@ constexpr double kLeastSpread = 0.02;
 constexpr double kLeastDeviation = 1e-9;
 constexpr double kLeastChance = 0.02;  ///< of a candidate not to fail, whatever the model predicts
 constexpr std::size_t kTop = 5;
-// Where no prior predicts the cost:
-constexpr double kAlone = 0.9;  ///< the share of the cost that is of single parameters
-constexpr double kOddUse = 0.5;
-constexpr double kOddCost =
-    0.3;  ///< of an octave of a value's odd part, in deviations of the target, before any is known
+// Where no prior predicts the cost: the share of it that is of single parameters, and what an octave of a value's odd
+// part adds to it, in deviations of the target. The latter is fitted, with an inverse variance around what is usual.
+constexpr double kAlone = 0.9;
+constexpr double kOddCost = 0.3, kOddCostPrior = 25;
 constexpr double kOddCosts[] = {0, 0.1, 0.2, kOddCost, 0.45, 0.6};
-constexpr double kOddCostPrior = 25;  ///< inverse variance of the odd cost
+constexpr double kOddUse = 0.5;
 
 /// Of the odd parts of a point's values.
 double octaves_of(std::span<const Coordinate> coordinates) {
