@@ -266,6 +266,7 @@ class JournalReader {
     Recording recording;
     recording.damaged = damaged_;
     recording.device = last.hello.device;
+    recording.backend = last.hello.backend;
     recording.kernel = last.name;
     recording.problem = problem_of_run(last);
     recording.protocol = last.protocol;

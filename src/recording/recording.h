@@ -47,11 +47,12 @@ struct JournalRun {
 struct Recording {
   enum class Format { journal, kernel_tuner, t4, csv };
   Format format = Format::journal;
-  std::string file;       ///< for messages
-  Device device;          ///< often its name alone
-  std::string kernel;     ///< of our own journal: the tuning file's name
-  std::string problem;    ///< 4096x4096; of a program, if it was one of several shapes: M=4096 N=4096
-  std::string date = {};  ///< of our own journal: when its last run began
+  std::string file;                      ///< for messages
+  Device device;                         ///< often its name alone
+  Backend backend = Backend::automatic;  ///< of our own journal; automatic: it does not say
+  std::string kernel;                    ///< of our own journal: the tuning file's name
+  std::string problem;                   ///< 4096x4096; of a program, if it was one of several shapes: M=4096 N=4096
+  std::string date = {};                 ///< of our own journal: when its last run began
   double flops = 0, bytes = 0, peak_flops = 0;  ///< see wire::RunRecord; 0: it does not say
   std::vector<Parameter> parameters;            ///< every value that occurs, in the recording's order
   std::vector<std::string> objectives;          ///< `time` if the recording names none

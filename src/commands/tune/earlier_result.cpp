@@ -21,7 +21,6 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
                              const Device& device)
     : target_(&target), before_(read_times(file)), label_(tuning::label_of_named(target.plan(), file)) {
   rules_.threshold = threshold.value_or(rules_.threshold);
-  rules_.backend = target.plan().backend();
   results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
   if (!target.objective.by_time()) cost_ = results::recorded_cost(file, target.objective);
   is_built_ = tuning::names_artifact(file);

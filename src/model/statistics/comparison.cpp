@@ -32,11 +32,12 @@ bool has_interval(const ComparedSpec& row) {
   return row.before && row.now && row.before->interval && row.now->interval;
 }
 
-Change change_of(const ComparedSpec& row, double threshold) {
+Change change_of(const ComparedSpec& row, double threshold, double least_slowdown) {
   if (!row.before) return row.now ? Change::works : Change::unknown;
   if (!row.now) return Change::fails;
   if (!row.interval) return Change::unknown;
-  if (row.interval->low > 1 + threshold) return Change::slower;
+  const bool may_be_chance = !row.paired && row.interval->low < row.interval->high;
+  if (row.interval->low > std::max(1 + threshold, may_be_chance ? least_slowdown : 0)) return Change::slower;
   if (row.interval->high > 1 + threshold) return Change::open;
   if (row.interval->low <= 1 && row.interval->high >= 1) return Change::noise;
   return *row.ratio < 1 / (1 + threshold) ? Change::faster : Change::small;
@@ -65,11 +66,12 @@ void set_equal(ComparedSpec& row) {
   row.interval = Interval{1, 1};
 }
 
-void judge_row(ComparedSpec& row, double threshold, double process_noise, double widened) {
+void judge_row(ComparedSpec& row, double threshold, const ComparedShape& shape, double widened) {
   if (row.change == Change::only_before || row.change == Change::only_now) return;
   if (!row.paired && row.before && row.now) row.ratio = row.now->seconds / row.before->seconds;
-  if (!row.paired && has_interval(row)) row.interval = ratio_interval(*row.before, *row.now, process_noise, widened);
-  row.change = change_of(row, threshold);
+  if (!row.paired && has_interval(row))
+    row.interval = ratio_interval(*row.before, *row.now, shape.process_noise, widened);
+  row.change = change_of(row, threshold, shape.least_slowdown);
 }
 
 /// The largest ratio first; of what became faster, the smallest.
@@ -152,8 +154,8 @@ void judge(RunComparison& comparison) {
     specs += static_cast<std::size_t>(std::ranges::count_if(shape.specs, has_interval));
   }
   for (ComparedShape& shape : comparison.shapes) {
-    for (ComparedSpec& row : shape.best) judge_row(row, comparison.threshold, shape.process_noise, widening(best));
-    for (ComparedSpec& row : shape.specs) judge_row(row, comparison.threshold, shape.process_noise, widening(specs));
+    for (ComparedSpec& row : shape.best) judge_row(row, comparison.threshold, shape, widening(best));
+    for (ComparedSpec& row : shape.specs) judge_row(row, comparison.threshold, shape, widening(specs));
     std::ranges::sort(shape.specs, {}, place_of);
   }
 }

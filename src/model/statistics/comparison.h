@@ -38,6 +38,8 @@ struct ComparedShape {
   /// The standard deviation of the logarithm of the ratio of two times of one spec, each in a process of its own, that
   /// is not due to the noise of launches; 0: not known.
   double process_noise = 0;
+  /// Times of different runs show a slowdown only beyond this factor, unless they have no noise.
+  double least_slowdown = 1;
 };
 
 /// One of the two results.

@@ -240,19 +240,35 @@ std::string why_not_timed(const Finalist& then) {
                       : "the two had too few rounds of finals in common";
 }
 
-/// What a CPU took in another run does not show that something is slower now, unless it takes the same in each, or is
-/// slower by more than the speed of a CPU varies.
+/// Whether it is only not slower because the speed of the machine differs between runs.
+bool may_be_chance(const ComparedSpec& row, double threshold) {
+  return row.change == Change::open && row.interval->low > 1 + threshold;
+}
+
+/// What tells more of the best than a time of another run.
 void doubt_recorded_time(RunComparison& comparison, Backend backend) {
-  constexpr double kCpuVaries = 2;
-  ComparedSpec& best = comparison.shapes.front().best.front();
-  if (best.change != Change::slower || best.interval->low == best.interval->high) return;
-  if (best.interval->low > kCpuVaries) return;
-  best.change = Change::open;
-  if (!comparison.why_recorded.empty()) return;
+  ComparedShape& shape = comparison.shapes.front();
+  ComparedSpec& best = shape.best.front();
+  if (best.change == Change::slower && best.interval->low < best.interval->high &&
+      best.interval->low <= shape.least_slowdown)
+    best.change = Change::open;  // of another objective than the time
+  if (!may_be_chance(best, comparison.threshold) || !comparison.why_recorded.empty()) return;
   comparison.why_recorded = "only that is known, and the speed differs between runs";
   comparison.next = is_program(backend)
                         ? "--baseline NAME=VALUE times the old one in turns with the new one, as a spec of the same run"
                         : "the best.yaml of the old run for --baseline times its winner in turns, as it was built then";
+}
+
+void warn_of_chance(RunComparison& comparison) {
+  for (const ComparedShape& shape : comparison.shapes)
+    for (const auto* rows : {&shape.best, &shape.specs})
+      for (const ComparedSpec& row : *rows)
+        if (may_be_chance(row, comparison.threshold)) {
+          comparison.warnings.emplace_back(
+              "runs on a CPU differ by more than the intervals tell, so that less than twice the time is open; "
+              "tune --baseline times the winners of both in turns");
+          return;
+        }
 }
 
 /// The recorded figure if it is this one with the digits of a best.yaml: six, or all of a whole number.
@@ -280,7 +296,9 @@ RunComparison compare(const RecordedTimes& before, const RecordedTimes& now, con
   RunComparison comparison = collected(before, now, rules);
   comparison.same_run = rules.same_run;
   warn_of_statistics(comparison);
-  return judged(std::move(comparison));
+  comparison = judged(std::move(comparison));
+  warn_of_chance(comparison);
+  return comparison;
 }
 
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
@@ -304,7 +322,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
     if (then != nullptr) comparison.why_recorded = why_not_timed(*then);
     warn_of_statistics(comparison);
     comparison = judged(std::move(comparison));
-    if (!is_gpu(rules.backend)) doubt_recorded_time(comparison, rules.backend);
+    doubt_recorded_time(comparison, now.problems.front().backend);
     return comparison;
   }
   return judged(std::move(comparison));

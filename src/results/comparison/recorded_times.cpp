@@ -111,6 +111,7 @@ ProblemTimes times_of(const recording::Recording& recording) {
   ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
   const std::vector<Trial> trials = numbered_trials(recording);
   fill_in(trials, finals_of(recording, trials), times);
+  times.backend = recording.backend;
   if (recording.time) times.statistic = to_text(*recording.time);
   // A journal has all figures, and the median is the one whose interval is known.
   if (recording.format == recording::Recording::Format::journal) times.statistic = to_text(TimeRule());
@@ -153,6 +154,7 @@ RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const Tu
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
   const Objective objective(plan);
   fill_in(outcome.trials, outcome.finals.held, times, &objective);
+  times.backend = plan.backend();
   times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};
 }

@@ -25,6 +25,7 @@ struct ProblemTimes {
   std::optional<std::size_t> best;                          ///< in `specs`; unset: all of them failed
   std::vector<std::pair<std::string, Estimate>> baselines;  ///< of the finals, by label
   std::string statistic = {};  ///< what of a spec's launches the sweep's times are; empty: the file does not say
+  Backend backend = Backend::automatic;  ///< automatic: the file does not say
 };
 
 /// The times that a file holds, whatever its format: a best.yaml has those of one spec.

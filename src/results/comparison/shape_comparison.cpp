@@ -12,6 +12,10 @@
 namespace tune::results {
 namespace {
 
+/// By so much the speed of a CPU, or of a program, may differ between runs. (Two cores may be one physical core.)
+constexpr double kLeastSlowdown = 2;
+bool varies(Backend backend) { return backend == Backend::cpu || backend == Backend::program; }
+
 /// The values of each parameter in both results.
 class Parameters {
  public:
@@ -98,6 +102,7 @@ class ShapeComparer {
     shape_.varying = parameters_.varying();
     const std::array ratios = {ratios_between_processes(before_), ratios_between_processes(now_)};
     shape_.process_noise = process_noise(ratios);
+    if (varies(before_.backend) || varies(now_.backend)) shape_.least_slowdown = kLeastSlowdown;
     add_best();
     add_baselines();
     add_specs();

@@ -24,8 +24,9 @@ struct Timed {
 std::string line(const wire::Record& record) { return wire::encode(record) + "\n"; }
 
 std::string run_line(const std::string& problem = "", const std::string& device = "A100",
-                     const std::string& kernel = "bench") {
+                     const std::string& kernel = "bench", Backend backend = Backend::cuda) {
   wire::RunRecord run;
+  run.hello.backend = backend;
   run.name = kernel;
   run.problem = problem;
   run.hello.device.name = device;
@@ -137,6 +138,25 @@ TEST_F(Diff, WhatIsSlowerBeyondNoiseAndTheThresholdIsARegression) {
   const Result small = diff(before, now, 0, {"--threshold", "30%"});
   EXPECT_TRUE(has(small.out, "3 specs: 2 below the threshold, 1 within noise\n"));
   EXPECT_TRUE(has(diff(now, before, 0, {"--threshold", "15%"}).out, "1 faster")) << "the other way round";
+}
+
+// Two cores may be one physical core in one run, and two in another.
+TEST_F(Diff, OfACpuLessThanTwiceTheTimeIsOpen) {
+  for (const Backend backend : {Backend::cpu, Backend::program}) {
+    const std::string run = run_line("", "EPYC", "bench", backend),
+                      before = run + line_of({1, 1.00}) + line_of({2, 2.00});
+    const Result open = diff(before, run + line_of({1, 1.70}) + line_of({2, 2.00}), 5);
+    EXPECT_TRUE(has(open.out, "  1.700  1.698..1.702  slower or not is open\n")) << open.out;
+    EXPECT_TRUE(has(open.out,
+                    "runs on a CPU differ by more than the intervals tell, so that less than twice the time is "
+                    "open; tune --baseline times the winners of both in turns"))
+        << open.out;
+    EXPECT_TRUE(has(diff(before, run + line_of({1, 2.10}) + line_of({2, 2.00}), 3).out, "FAIL: "));
+    EXPECT_TRUE(has(diff(before, run + line_of({1, 1.001}) + line_of({2, 2.00}), 0).out, kNoRegression));
+  }
+  // A size, or a time that a program computes, has no noise.
+  const std::string exact = run_line("", "EPYC", "bench", Backend::cpu) + line_of({1, 1.0, 0});
+  diff(exact, run_line("", "EPYC", "bench", Backend::cpu) + line_of({1, 1.2, 0}), 3);
 }
 
 TEST_F(Diff, WinnersThatChangeWithinNoiseAreNoRegression) {
