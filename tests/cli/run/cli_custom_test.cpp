@@ -49,6 +49,10 @@ measure: {max_seconds: 0.01}
     file.replace(file.find("{kernel: plain, args: [in, out, n]}"), 35, "{spec: {BREAK: 0, STEP: 1}}");
     sandbox_.write("copy.yaml", file);
   }
+  void change_source(const std::string& from, const std::string& to) const {
+    std::string source = sandbox_.read("copy.cpp");
+    sandbox_.write("copy.cpp", source.replace(source.find(from), from.size(), to));
+  }
   Result tune(Words more = {}) const {
     more.insert(more.begin(), {"copy.yaml", "--output", "best"});
     return sandbox_.tune(more);
@@ -86,8 +90,7 @@ TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {
 
 TEST_F(CustomResume, ATrustedSpecThatCrashesIsNamed) {
   trust_spec();
-  std::string source = sandbox_.read("copy.cpp");
-  sandbox_.write("copy.cpp", source.replace(source.find("if (BREAK) absent"), 17, "if (STEP == 1) abort"));
+  change_source("if (BREAK) absent", "if (STEP == 1) abort");
   const Result result = tune();
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(has(result.err,
@@ -99,9 +102,16 @@ TEST_F(CustomResume, ATrustedSpecThatCrashesIsNamed) {
 TEST_F(CustomResume, ATrustedSpecThatNoOtherAgreesWithIsDoubted) {
   trust_spec();
   EXPECT_FALSE(has(tune({"--tune"}).out, "reference.spec"));
-  std::string source = sandbox_.read("copy.cpp");
-  sandbox_.write("copy.cpp", source.replace(source.find("out[j] = in[j]"), 14, "out[j] = in[j] + (STEP == 1)"));
+  change_source("out[j] = in[j]", "out[j] = in[j] + (STEP == 1)");
   EXPECT_TRUE(has(tune({"--tune"}).out, "note: no other spec has the results of reference.spec BREAK=0 STEP=1"));
+}
+
+TEST_F(CustomResume, ATrustedSpecThatOneAgreesWithIsNotDoubted) {
+  trust_spec();
+  change_source("out[j] = in[j]", "out[j] = in[j] + (STEP == 16)");
+  const Result result = tune({"--tune", "--param", "STEP:[1,8,16]", "--filter", "STEP=8", "--filter", "STEP=16"});
+  EXPECT_TRUE(has(result.out, "1 of 2 measured\n")) << result.out << result.err;
+  EXPECT_FALSE(has(result.out, "no other spec has the results"));
 }
 
 TEST_F(CustomResume, AReferenceThatReadsBeyondABufferIsFoundByAStrictCheck) {
