@@ -158,6 +158,23 @@ TEST_F(BaselineOfCommands, ThatIsNotThereIsRefusedAtOnce) {
   EXPECT_TRUE(has(result.err, "tune: error: {B}.sh: run: cannot start ./absent.sh: no such file\n")) << result.err;
 }
 
+// What was measured beside it counts for runs without it, too.
+TEST_F(BaselineOfCommands, AreNoPartOfTheIdentityOfOthers) {
+  for (const char* name : {"bench.sh", "old.sh"})
+    fs::permissions(sandbox_.write(name, "#!/bin/sh\necho x >> $0.runs\necho \"{\\\"time\\\": 0.012}\"\n"),
+                    fs::perms::owner_all);
+  const auto gate = [&](const Words& baseline) {
+    Words words = {"--tune", "--param", "B:bench", "--output", "best"};
+    words.insert(words.end(), baseline.begin(), baseline.end());
+    words.insert(words.end(), {"--", "./{B}.sh", "12"});
+    EXPECT_EQ(sandbox_.tune(words).code, 0);
+    return sandbox_.read("bench.sh.runs").size();
+  };
+  const auto runs = gate({"--baseline", "B=old"});
+  EXPECT_GT(runs, 0u);
+  EXPECT_EQ(gate({"--no-finals"}), runs);
+}
+
 TEST_F(BaselineOfCommands, AreNotAnsweredFromTheJournal) {
   const Words gate = {"--tune", "--param", "MS:13", "--baseline", "MS=12",      "--threshold",
                       "50%",    "--",      "env",   "A=1",        "./bench.sh", "{MS}"};
