@@ -106,6 +106,9 @@ TEST(CompilerOutput, AMacroInAPragmaIsNotAParameterThatIsMissing) {
                 "; this compiler expands no macro in this line; '#define DO(x) _Pragma(#x)', '#define UNROLL_BY(n) "
                 "DO(GCC unroll n)' and then 'UNROLL_BY(UNROLL)' help" +
                 source);
+  // NVRTC, and GCC in those of OpenMP, expand them.
+  for (const char* other : {"\n  #pragma unroll UNROLL", "\n    2 | #pragma omp parallel num_threads(UNROLL)"})
+    EXPECT_NE(worker::message_of_build(error + other, {}, "").find("is to define UNROLL"), std::string::npos) << other;
 }
 
 }  // namespace
