@@ -77,7 +77,7 @@ TEST(ComputedSecondsOfAll, AreThoseOfTheProcessAndOfWhatItStarted) {
   ASSERT_EQ(::pipe(pipe), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    while (platform::computed_seconds_of_all(::getpid()) < 0.1) compute_for(std::chrono::milliseconds(10));
+    while (platform::computed_seconds_of_all(::getpid()) < 0.15) compute_for(std::chrono::milliseconds(10));
     [[maybe_unused]] const auto written = ::write(pipe[1], "x", 1);
     ::pause();
   }
@@ -94,10 +94,10 @@ TEST(TimeOfOthers, IsNotThatOfThisProcessAndItsChildren) {
   platform::write_file(path, "cpu  500000 0 0 0 0 0 0 0 0 0\n");
   const std::optional<double> before = platform::seconds_of_others(path);
   const double own = platform::computed_seconds_of_all(::getpid());
-  while (platform::computed_seconds_of_all(::getpid()) < own + 0.1) compute_for(std::chrono::milliseconds(10));
+  while (platform::computed_seconds_of_all(::getpid()) < own + 0.15) compute_for(std::chrono::milliseconds(10));
   const std::optional<double> after = platform::seconds_of_others(path);
   ASSERT_TRUE(before && after);
-  EXPECT_LE(*after, *before - 0.09) << "all computed as much as before, and this process more";
+  EXPECT_LE(*after, *before - 0.1) << "all computed as much as before, and this process more";
   platform::write_file(path, "");
   EXPECT_EQ(platform::seconds_of_others(path), std::nullopt);
   std::filesystem::remove(path);
