@@ -34,8 +34,6 @@ struct FinalsOutcome {
   std::string no_winner;                   ///< why no spec wins although some are valid: all failed in the finals
   bool unrivalled = false;                 ///< the sweep left one spec that they could have timed
   std::optional<std::int64_t> overlooked;  ///< the mesh_idx of overlooked_spec()
-  /// The mesh_idx of contenders that are the same build as the earlier result of --baseline, measured in the same way.
-  std::set<std::int64_t> same_as_earlier;
   DisturbedSpecs disturbed;
   std::optional<double> budget;       ///< seconds of --finals-budget
   std::optional<double> time_budget;  ///< seconds of the run
@@ -50,8 +48,10 @@ struct TuningOutcome {
   std::optional<Natural> specs;      ///< how many there are, tried or not; unset: that is not known, or not of interest
   std::optional<Spec> default_spec;  ///< today's configuration
   FinalsOutcome finals;
-  bool ended_early = false;                      ///< before all specs were tried
-  std::optional<RunComparison> comparison;       ///< with the result that --baseline names
+  bool ended_early = false;                 ///< before all specs were tried
+  std::optional<RunComparison> comparison;  ///< with the result that --baseline names
+  /// The mesh_idx of contenders of the finals that are the same build as that result, measured in the same way.
+  std::set<std::int64_t> same_as_earlier;
   std::vector<std::string> verdict;              ///< lines that a recorded run has printed
   std::optional<Decision> decision;              ///< that of these
   std::vector<config::Filter> filters;           ///< what the user asked for alone

@@ -143,7 +143,7 @@ class FinalsStage {
     if (is_sustained) rules.least_turn = kSustainedTurnSeconds;
     const bool takes_energy = job_.plan.measure.energy == MeasureRules::Energy::always;
     if (takes_energy && !job_.plan.is_program()) rules.least_turn += kEnergySeconds;
-    if (alone_ && rules.by_time && !rules.width && finals_->same_as_earlier.empty()) rules.width = kKnownWell;
+    if (alone_ && rules.by_time && !rules.width && outcome_->same_as_earlier.empty()) rules.width = kKnownWell;
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + platform::ticks(job_.settings.seconds_after(sweep));
@@ -261,7 +261,7 @@ class FinalsStage {
       const Measurement& measured = *find_trial(tuner.trials(), spec.mesh_idx)->measurement();
       contender.code = exec::Identity::of_measuring(measured.build.artifact_hash, job_.requests.measure(spec),
                                                     device_settings(spec));
-      if (contender.code == earlier->code) finals_->same_as_earlier.insert(spec.mesh_idx);
+      if (contender.code == earlier->code) outcome_->same_as_earlier.insert(spec.mesh_idx);
     }
   }
 

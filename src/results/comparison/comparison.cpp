@@ -312,8 +312,7 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   ComparedShape& shape = comparison.shapes.front();
   const auto again = outcome.finals.held ? timed_again(*outcome.finals.held, shape.best.front(), label) : std::nullopt;
   shape.specs.clear();
-  if (const ComparedSpec& best = shape.best.front();
-      outcome.finals.same_as_earlier.contains(best.entrant.spec.mesh_idx)) {
+  if (const ComparedSpec& best = shape.best.front(); outcome.same_as_earlier.contains(best.entrant.spec.mesh_idx)) {
     shape.best = {{best.entrant, best.old_spec, best.before, best.now, "", 1, Interval{1, 1}, true, true}};
   } else if (again) {
     shape.best = {*again};

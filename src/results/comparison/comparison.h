@@ -26,7 +26,7 @@ void require_comparable(const RecordedTimes& before, const RecordedTimes& now, c
 
 /// Compares the best of a run with that of an earlier result, whose winner it has timed again under this label in its
 /// finals if it could. Then they are compared by the rounds that both have, and the recorded time decides nothing. What
-/// is the same build, measured in the same way (FinalsOutcome::same_as_earlier), is as good whatever was timed.
+/// is the same build, measured in the same way (TuningOutcome::same_as_earlier), is as good whatever was timed.
 /// Recorded times of a CPU that differ from run to run show a slowdown only beyond a factor of two.
 RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& now, const TuningOutcome& outcome,
                                    const std::string& label, const ComparisonRules& rules);
