@@ -35,9 +35,7 @@ struct FinalsOutcome {
   bool unrivalled = false;                 ///< the sweep left one spec that they could have timed
   std::optional<std::int64_t> overlooked;  ///< the mesh_idx of overlooked_spec()
   DisturbedSpecs disturbed;
-  std::optional<double> budget;       ///< seconds of --finals-budget
-  std::optional<double> time_budget;  ///< seconds of the run
-  double needed_seconds = 0;          ///< where there was no time for finals
+  double needed_seconds = 0;  ///< where there was no time for finals
 
   bool has_winner() const { return no_winner.empty(); }
 };

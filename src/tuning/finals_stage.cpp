@@ -79,8 +79,6 @@ class FinalsStage {
   // The baselines are tried as specs are, then all contenders meet.
   void decide(Tuner& tuner) {
     results::Notices& notes = outcome_->notes;
-    finals_->budget = job_.settings.budget;
-    finals_->time_budget = job_.time_budget;
     Contenders contenders{
         choose_specs(tuner.trials(), job_.plan, job_.objective, outcome_->default_spec, job_.finalists), {}};
     if (contenders.specs.empty()) return;

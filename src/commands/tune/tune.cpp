@@ -166,6 +166,8 @@ results::ResultsRules how_shown(const Target& target, const exec::RequestFactory
                                 const results::TuningOutcome& outcome) {
   results::ResultsRules shown = results_rules(target.options, target.job, target.outputs.csv);
   if (outcome.ended_early) shown.all_in.clear();  // the files of an earlier, complete run stay as they are
+  shown.demands.finals_budget = target.options.finals.budget;
+  shown.demands.time_budget = target.job.search.time_budget;
   if (target.options.makes_several())
     shown.label = target.job.label();
   else

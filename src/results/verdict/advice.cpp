@@ -66,7 +66,7 @@ int rounds_of(const Standing& standing) {
 /// finals before; empty: they would, or nobody knows.
 std::string reachable_text(const Standing& standing) {
   const int rounds = rounds_of(standing);
-  if (!standing.outcome->finals.budget || !standing.loss || rounds < 1) return "";
+  if (!standing.demands->finals_budget || !standing.loss || rounds < 1) return "";
   const int most = SequentialIntervals::looks().back();
   const double reachable = *standing.loss * std::sqrt(static_cast<double>(rounds) / most);
   if (reachable <= standing.accuracy || reachable > kVeryMuch) return "";
@@ -78,6 +78,7 @@ std::string reachable_text(const Standing& standing) {
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
 std::string longer_finals(const Standing& standing) {
   const FinalsOutcome& outcome = standing.outcome->finals;
+  const Demands& demands = *standing.demands;
   const auto& finals = outcome.held;
   const int rounds = rounds_of(standing);
   double seconds = kMargin * outcome.needed_seconds;
@@ -89,16 +90,17 @@ std::string longer_finals(const Standing& standing) {
   seconds = in_tens(seconds);
   const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
   const double room = finals && finals->room ? *finals->room : 0;
-  if (!outcome.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
+  if (!demands.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
   // A longer run tries more specs, too, and leaves the finals no more than their share.
   const bool tried_all = standing.summary->specs && standing.summary->tried_all();
-  const double with_sweep = *outcome.time_budget - room + seconds;
+  const double with_sweep = *demands.time_budget - room + seconds;
   const double run = in_tens(tried_all ? with_sweep : std::max(with_sweep, seconds / kFinalsShare));
-  const bool needs_budget = outcome.budget ? seconds > *outcome.budget : !tried_all && seconds > kFirstRoundsSeconds;
+  const bool needs_budget =
+      demands.finals_budget ? seconds > *demands.finals_budget : !tried_all && seconds > kFirstRoundsSeconds;
   return fmt::format(
       "{} holds longer finals: --time-budget {:.4g}s leaves these no more time",
       same_command(standing, fmt::format("--time-budget {:.0f}s{}", run, needs_budget ? " " + budget : "")),
-      *outcome.time_budget);
+      *demands.time_budget);
 }
 
 }  // namespace

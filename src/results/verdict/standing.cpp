@@ -85,7 +85,7 @@ std::string Standing::why_open() const {
                ? "no other spec is better in any objective, but with several the finals do not test that"
                : "of several objectives none decides; the specs marked pareto are the choice";
   if (has_tried_one_in_time())
-    return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *outcome->finals.time_budget,
+    return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *demands->time_budget,
                        summary->specs->text());
   if (!has_rivals(*summary, *outcome)) return "";
   if (outcome->finals.interrupted) return "the finals were interrupted";
@@ -115,7 +115,7 @@ std::vector<const Ranked*> Standing::open_rows() const {
 bool Standing::knows_its_time() const { return !demands->noise || (time_width && *time_width <= *demands->noise); }
 
 bool Standing::has_tried_one_in_time() const {
-  return outcome->finals.time_budget && summary->trials.size() == 1 && !summary->tried_all();
+  return demands->time_budget && summary->trials.size() == 1 && !summary->tried_all();
 }
 
 int Standing::fewest_rounds() const {

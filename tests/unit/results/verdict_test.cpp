@@ -133,7 +133,7 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
       verdict().lines.back(),
       "  next: take it and lose at most 6.1 %; the same command with --finals-budget 30s before its -- holds longer "
       "finals");
-  outcome_.finals.budget = 12;
+  demands_.finals_budget = 12;
   EXPECT_EQ(
       verdict().lines.back(),
       "  next: take it and lose at most 6.1 %; all 101 rounds would tell no better than 4 % with this noise, which "
@@ -142,7 +142,7 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   demands_.accuracy = 0.04;
   EXPECT_TRUE(verdict().lines.back().ends_with(" holds longer finals")) << "that is what was asked for";
   demands_.accuracy.reset();
-  outcome_.finals.budget.reset();
+  demands_.finals_budget.reset();
   outcome_.finals.held->seconds = 0;
   EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
@@ -165,7 +165,7 @@ TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   outcome_.finals.held.reset();
   summary_.specs = Natural(30);
   EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
-  outcome_.finals.time_budget = 10;
+  demands_.time_budget = 10;
   EXPECT_EQ(verdict().decision, Decision::undecided);
   EXPECT_EQ(verdict().why, "--time-budget 10s was too short for another of 30 specs");
   EXPECT_EQ(verdict().lines.back(),
@@ -188,7 +188,7 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   set_loss(1, 0.061);
   outcome_.finals.held->seconds = 24;
   outcome_.finals.held->room = 24;
-  outcome_.finals.time_budget = 90;
+  demands_.time_budget = 90;
   EXPECT_EQ(
       next(),
       "  next: take it and lose at most 6.1 %; the same command with --time-budget 200s --finals-budget 50s holds "
@@ -198,14 +198,14 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
   summary_.specs = Natural(3);
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s holds")) << "nothing else is left to try";
-  outcome_.finals.budget = 10;
+  demands_.finals_budget = 10;
   summary_.ranking.loss = 0.015;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s --finals-budget 30s holds"));
   outcome_.finals.held->room = 60;
   EXPECT_TRUE(next().ends_with("; the same command with --finals-budget 30s holds longer finals")) << next();
   outcome_.finals.held.reset();
-  outcome_.finals.budget.reset();
-  outcome_.finals.time_budget = 10;
+  demands_.finals_budget.reset();
+  demands_.time_budget = 10;
   outcome_.finals.needed_seconds = 12;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
