@@ -58,8 +58,8 @@ RankedRun ranked(const recording::Recording& recording, const Objective& objecti
   run.finals = complete_finals_of(recording, run.trials);
   if (run.finals) objective.keep_own_costs(*run.finals);
   const std::optional<Spec> today = run.finals ? default_of(*run.finals) : std::nullopt;
-  run.ranking = rank(run.trials, merits_of(run.trials, objective, run.finals), run.finals ? &*run.finals : nullptr,
-                     same_code(run.trials, today));
+  const Finals* finals = run.finals ? &*run.finals : nullptr;
+  run.ranking = rank(run.trials, merits_of(run.trials, objective, finals), finals, same_code(run.trials, today));
   return run;
 }
 

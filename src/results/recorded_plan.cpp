@@ -148,9 +148,12 @@ RecordedResults recorded_results(const recording::Recording& recording, const st
     shown.outcome.trials.push_back(trial_of(trial, shown.loaded.plan.space));
     shown.outcome.elapsed_seconds += shown.outcome.trials.back().seconds;
   }
-  shown.outcome.finals.held = recording.finals;
-  if (recording.finals) Objective(shown.loaded.plan).keep_own_costs(*shown.outcome.finals.held);
-  if (shown.outcome.finals.held) shown.outcome.default_spec = default_of(*shown.outcome.finals.held);
+  if (recording.finals) {
+    HeldFinals held{*recording.finals};
+    Objective(shown.loaded.plan).keep_own_costs(held);
+    shown.outcome.default_spec = default_of(held);
+    shown.outcome.finals.state = std::move(held);
+  }
   if (recording.run) {
     const std::vector<std::string>& words = recording.run->begin.command;
     shown.tuned = recording.finals || std::ranges::find(words, "--tune") != words.end();

@@ -63,17 +63,16 @@ ExitCode Results::code() const {
 
 // The time of the finals follows from that of the winner in all rounds, also for a spec that left before the last.
 Measurement Results::shown(const Ranked& row) const {
-  Measurement measurement = decided(row.timed(), outcome_->finals.held);
+  Measurement measurement = decided(row.timed(), outcome_->finals.held());
   if (row.finals_result) measurement.timing.chosen = row.finals_result->time.seconds;
   return measurement;
 }
 
 Ranking Results::ranking() const {
-  const std::optional<Finals>& finals = outcome_->finals.held;
+  const Finals* finals = outcome_->finals.held();
   SameCode same;
   if (rules_.tuned) same = same_code(outcome_->trials, outcome_->default_spec);
-  Ranking ranking = rank(outcome_->trials, merits_of(outcome_->trials, *objective_, finals),
-                         finals ? &*finals : nullptr, std::move(same));
+  Ranking ranking = rank(outcome_->trials, merits_of(outcome_->trials, *objective_, finals), finals, std::move(same));
   for (Ranked& row : ranking.rows)
     if (row.finals_result) row.objective = objective_->merit(row.timed().spec, shown(row)).value;
   if (!objectives_.empty()) mark_front(ranking);
@@ -94,7 +93,7 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   std::map<std::int64_t, std::string> reasons;
   for (const Trial& trial : outcome_->trials) {
     if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
-    std::string why = objective_->why_none(trial.spec, decided(trial, outcome_->finals.held));
+    std::string why = objective_->why_none(trial.spec, decided(trial, outcome_->finals.held()));
     if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
   }
   return reasons;
@@ -220,7 +219,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend()).artifact;
   best.code = sweep.build.code;
-  best.finals_interrupted = outcome_->finals.interrupted;
+  best.finals_interrupted = outcome_->finals.interrupted();
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();
   best.device = device;

@@ -86,9 +86,9 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   if (summary.specs) record.specs = summary.specs->text();
   if (outcome.default_spec) record.default_idx = outcome.default_spec->mesh_idx;
   record.trials = tried_of(outcome, plan, objective, id_of);
-  record.finals = outcome.finals.held;
-  if (record.finals) add_computed(*record.finals, summary, plan, objective);
-  record.finals_interrupted = outcome.finals.interrupted;
+  if (const Finals* finals = outcome.finals.held(); finals != nullptr)
+    add_computed(record.finals.emplace(*finals), summary, plan, objective);
+  record.finals_interrupted = outcome.finals.interrupted();
   record.pruned = summary.pruned;
   record.unranked = summary.unranked;
   record.logs = summary.logs;
@@ -125,8 +125,10 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
     if (auto* measurement = std::get_if<Measurement>(&trial.outcome)) choose_time(measurement->timing, results.time);
   outcome.specs = Natural::parse(results.specs);
   if (results.default_idx >= 0) outcome.default_spec = Spec{results.default_idx, {}};
-  outcome.finals.held = results.finals;
-  outcome.finals.interrupted = results.finals_interrupted;
+  if (results.finals)
+    outcome.finals.state = HeldFinals{*results.finals, results.finals_interrupted};
+  else if (results.finals_interrupted)
+    outcome.finals.state = NoFinals{NoFinals::Why::interrupted};
   outcome.pruned = results.pruned;
   outcome.unranked = results.unranked;
   outcome.logs = results.logs;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "config/reader/filter.h"
@@ -25,19 +26,34 @@ struct DisturbedSpecs {
   int left_out = 0;  ///< of the finals, in which the others are timed again
 };
 
+/// There are no rounds of any finals, and why.
+struct NoFinals {
+  /// `unknown`: a recording does not say it, or there was no need for any.
+  enum class Why { unknown, not_wanted, recorded_times_decide, one_process, memory_for_one, no_time, interrupted };
+  Why why = Why::unknown;
+  double needed_seconds = 0;  ///< for so many rounds that they tell specs apart; of `no_time`
+};
+
+/// Finals that were held, now or, as the journal has them, before.
+struct HeldFinals : Finals {
+  bool interrupted = false;                     ///< before their end: these are the rounds until then
+  std::optional<std::string> date = {};         ///< see Journal::date_of; unset: this run held them
+  std::optional<std::int64_t> overlooked = {};  ///< the mesh_idx of overlooked_spec()
+  DisturbedSpecs disturbed = {};
+};
+
 /// What became of the finals.
 struct FinalsOutcome {
-  std::optional<Finals> held;              ///< unset: there are no rounds of any
-  bool interrupted = false;                ///< before their end: `held` has the rounds until then
-  std::optional<std::string> date;         ///< see Journal::date_of; unset: this run held them
-  std::string why_none;                    ///< empty: there was no need for any, or it is not known
-  std::string no_winner;                   ///< why no spec wins although some are valid: all failed in the finals
-  bool unrivalled = false;                 ///< the sweep left one spec that they could have timed
-  std::optional<std::int64_t> overlooked;  ///< the mesh_idx of overlooked_spec()
-  DisturbedSpecs disturbed;
-  double needed_seconds = 0;  ///< where there was no time for finals
+  std::variant<NoFinals, HeldFinals> state;
+  bool unrivalled = false;  ///< the sweep left one spec that they could have timed
 
-  bool has_winner() const { return no_winner.empty(); }
+  /// Null where the other is not.
+  const NoFinals* none() const { return std::get_if<NoFinals>(&state); }
+  const HeldFinals* held() const { return std::get_if<HeldFinals>(&state); }
+  HeldFinals* held() { return std::get_if<HeldFinals>(&state); }
+  bool interrupted() const { return held() ? held()->interrupted : none()->why == NoFinals::Why::interrupted; }
+  /// False: those that came into the finals failed there, and one that was too slow for them is not to win instead.
+  bool has_winner() const { return held() == nullptr || !all_failed(*held()); }
 };
 
 /// Everything a tuning run produced.

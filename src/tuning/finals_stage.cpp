@@ -17,16 +17,14 @@
 namespace tune::tuning {
 namespace {
 
+using results::HeldFinals;
+using results::NoFinals;
+
 // How well the time of a spec that meets nobody is to be known.
 constexpr double kKnownWell = 0.02;
 constexpr double kEnergySeconds = 1.2;  // of a turn in which energy is measured, too
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }
-
-/// Whether any spec has finished; baselines do not compete.
-bool any_finished(const Finals& finals) {
-  return std::ranges::any_of(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec() && !f.failure; });
-}
 
 /// Whether a round was held that some spec came through.
 bool any_timed(const Finals& finals) {
@@ -35,23 +33,19 @@ bool any_timed(const Finals& finals) {
 
 /// The first algorithm is one of those that the library offers: it is the best of them where another, chosen in a short
 /// race, turns out to be no faster.
-void settle_vendor(Finals& finals) {
+Finals settled(Finals finals) {
   const auto find = [&](Entrant::Kind kind) {
     const auto found = std::ranges::find(finals.finalists, kind, [](const Finalist& f) { return f.entrant.kind; });
     return found == finals.finalists.end() || !finished(*found) ? nullptr : &*found;
   };
   const Finalist* const first = find(Entrant::Kind::vendor_first);
   Finalist* const best = find(Entrant::Kind::vendor_fastest);
-  if (first == nullptr || best == nullptr || median_seconds(*best) <= median_seconds(*first)) return;
+  if (first == nullptr || best == nullptr || median_seconds(*best) <= median_seconds(*first)) return finals;
   best->rounds = first->rounds;
   best->other_state_seconds = first->other_state_seconds;
   best->metrics = first->metrics;
   best->launches = first->launches;
-}
-
-std::string why_none_finished(const Finals& finals) {
-  const auto spec = std::ranges::find_if(finals.finalists, [](const Finalist& f) { return f.entrant.is_spec(); });
-  return "all specs failed in the finals, though the sweep could time them: " + spec->failure->headline();
+  return finals;
 }
 
 /// See decide_in_finals().
@@ -68,7 +62,10 @@ class FinalsStage {
     try {
       decide(tuner);
     } catch (const exec::Interrupted&) {
-      finals_->interrupted = true;
+      if (HeldFinals* held = finals_->held(); held != nullptr)
+        held->interrupted = true;
+      else
+        finals_->state = NoFinals{NoFinals::Why::interrupted};
       add_all_notes();
       throw;
     }
@@ -83,7 +80,7 @@ class FinalsStage {
         choose_specs(tuner.trials(), job_.plan, job_.objective, outcome_->default_spec, job_.finalists), {}};
     if (contenders.specs.empty()) return;
     if (!job_.settings.hold) {
-      finals_->why_none = "--no-finals";
+      finals_->state = NoFinals{NoFinals::Why::not_wanted};
       if (!job_.plan.baselines.empty() || !job_.stored.empty())
         notes.add("no baseline was timed, because --no-finals leaves the finals out");
       return;
@@ -94,9 +91,8 @@ class FinalsStage {
     alone_ = job_.alone || is_one_program_of_unknown_noise(tuner, contenders);
     compare_code(tuner, contenders);
     cut_to_memory(contenders, job_.requests, job_.one_process, notes);
-    note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
-      finals_->why_none = job_.one_process ? "the device admits one process" : "the device has memory for one spec";
+      finals_->state = NoFinals{job_.one_process ? NoFinals::Why::one_process : NoFinals::Why::memory_for_one};
       return;
     }
     if (job_.objective.by_time()) mark_slow(contenders, tuner.trials());
@@ -114,10 +110,8 @@ class FinalsStage {
       if (finals_->unrivalled && !enough(contenders)) return;
     }
     if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
-    note_disturbed(tuner, contenders);
     if (!enough(contenders)) {
-      finals_->why_none = "there was no time for two specs";
-      finals_->needed_seconds = needed;
+      finals_->state = NoFinals{NoFinals::Why::no_time, needed};
       return notes.add(
           fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
                       "--time-budget or --finals-budget makes room for them",
@@ -175,16 +169,17 @@ class FinalsStage {
       job_.journal.flush(false);
     };
     try {
-      keep(finals->run(tick));
+      finals_->state = HeldFinals{settled(finals->run(tick))};
     } catch (const exec::Interrupted&) {
-      if (Finals until_now = finals->so_far(); any_timed(until_now)) keep(std::move(until_now));
+      if (Finals until_now = finals->so_far(); any_timed(until_now))
+        finals_->state = HeldFinals{settled(std::move(until_now))};
       throw;
     }
-    finals_->held->room = room;
-    finals_->held->seconds = std::chrono::duration<double>(now() - begin).count();
+    HeldFinals& held = *finals_->held();
+    held.room = room;
+    held.seconds = std::chrono::duration<double>(now() - begin).count();
     // A result that is timed again is not to be known the next time.
-    if ((count > 1 || !job_.alone) && finals_->has_winner())
-      job_.journal.append(wire::FinalsRecord{id, *finals_->held});
+    if ((count > 1 || !job_.alone) && finals_->has_winner()) job_.journal.append(wire::FinalsRecord{id, held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
@@ -221,8 +216,7 @@ class FinalsStage {
       if (found == contenders.end()) return false;
       finalist.entrant = found->entrant;
     }
-    finals_->held = std::move(finals);
-    finals_->date = job_.journal.date_of(id);
+    finals_->state = HeldFinals{std::move(finals), false, job_.journal.date_of(id)};
     return true;
   }
 
@@ -231,20 +225,13 @@ class FinalsStage {
     const auto is_held_again = [&](const Finalist& finalist) {
       return finalist.failure && again(*finalist.failure, job_.journal.repeats(id));
     };
-    if (recorded == nullptr || !any_finished(*recorded)) return nullptr;
+    if (recorded == nullptr || all_failed(*recorded)) return nullptr;
     return std::ranges::any_of(recorded->finalists, is_held_again) ? nullptr : recorded;
   }
 
   /// Whether finals are held again because a contender failed there in this way, for the first time or repeatedly.
   bool again(const Failure& failure, bool repeated) const {
     return job_.retry_failed || has_lapsed(failure, repeated, job_.deadlines);
-  }
-
-  void keep(Finals finals) {
-    // If all finalists failed, a winner among the specs that were too slow for the finals would hide it.
-    if (!any_finished(finals)) finals_->no_winner = why_none_finished(finals);
-    settle_vendor(finals);
-    finals_->held = std::move(finals);
   }
 
   /// Finds the specs that are measured just as the earlier result that they are compared with.
@@ -288,35 +275,34 @@ class FinalsStage {
       outcome_->notes.add("default is pruned: " + pruned->reason);
   }
 
-  // After each cut of the contenders: who is left out of those that may be faster than they were timed.
-  void note_disturbed(const Tuner& tuner, const Contenders& contenders) {
-    results::DisturbedSpecs& disturbed = finals_->disturbed = {};
+  /// Who is left out of those that may be faster than they were timed.
+  results::DisturbedSpecs disturbed_beside(const Finals& finals, const Tuner& tuner) const {
+    results::DisturbedSpecs disturbed;
     for (const Trial* trial : disturbed_specs(tuner.trials(), job_.plan, job_.objective, outcome_->default_spec)) {
-      const auto is_it = [&](const wire::Contender& contender) {
-        return contender.entrant.spec.mesh_idx == trial->spec.mesh_idx;
-      };
       ++disturbed.all;
-      disturbed.left_out += std::ranges::none_of(contenders.specs, is_it) ? 1 : 0;
+      disturbed.left_out += find_spec(finals, trial->spec.mesh_idx) == nullptr ? 1 : 0;
     }
+    return disturbed;
   }
 
   // A remark that holds for several is said once, and so is why both rows of the vendor's library failed.
   void add_notes(const Tuner& tuner) {
-    if (!finals_->held) return;
+    HeldFinals* const held = finals_->held();
+    if (held == nullptr) return;
     results::Notices& notes = outcome_->notes;
-    if (const std::size_t held = finals_->held->finalists.size(); held < meant_)
-      notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", held, meant_));
-    if (const Trial* faster =
-            overlooked_spec(tuner.trials(), *finals_->held, job_.plan.backend(), outcome_->default_spec);
+    held->disturbed = disturbed_beside(*held, tuner);
+    if (const std::size_t count = held->finalists.size(); count < meant_)
+      notes.add(fmt::format("the finals have {} of {} contenders: the time left is enough for no more", count, meant_));
+    if (const Trial* faster = overlooked_spec(tuner.trials(), *held, job_.plan.backend(), outcome_->default_spec);
         faster != nullptr && job_.objective.by_time()) {
-      finals_->overlooked = faster->spec.mesh_idx;
+      held->overlooked = faster->spec.mesh_idx;
       notes.add(
           fmt::format("spec {} was not in the finals, and may be faster than the best: it took {:.4g} ms in the sweep; "
                       "--fresh measures all specs again",
                       faster->spec.mesh_idx, faster->measurement()->timing.median * 1e3));
     }
     std::set<std::string> said;
-    for (const Finalist& finalist : finals_->held->finalists) {
+    for (const Finalist& finalist : held->finalists) {
       const bool is_spec = finalist.entrant.is_spec();
       for (const std::string& remark : finalist.remarks) {
         if (!said.insert(remark).second) continue;

@@ -111,9 +111,10 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
     ++count;
     dates.insert(journal.date_of(requests.trial_id(trial.spec)));
   }
-  if (outcome.finals.date) dates.insert(*outcome.finals.date);
+  const results::HeldFinals* held = outcome.finals.held();
+  const bool finals = held != nullptr && held->date;
+  if (finals) dates.insert(*held->date);
   if (dates.empty()) return;
-  const bool finals = outcome.finals.date.has_value();
   const std::string specs = fmt::format("{} of {}", count, plural(outcome.trials.size(), "spec"));
   const std::string what = count == 0 ? "the finals" : finals ? specs + " and the finals" : specs;
   notes.add(fmt::format("{} {} from the journal, measured {}{}", what, count == 1 && !finals ? "is" : "are",

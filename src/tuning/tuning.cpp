@@ -36,7 +36,7 @@ JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
 void take_trials(Tuner& tuner, const JobEnd& end, double seconds, results::TuningOutcome& outcome) {
   outcome.trials = std::move(tuner.trials());
   outcome.elapsed_seconds = seconds;
-  outcome.ended_early = !end.complete() && !outcome.finals.interrupted;
+  outcome.ended_early = !end.complete() && !outcome.finals.interrupted();
   if (outcome.ended_early)
     outcome.notes.add(
         "this run ended early and wrote no CSV or YAML (those that exist are of an earlier run); the same command "

@@ -163,7 +163,7 @@ void take_finals(Finals finals, const Space& space, const Objective& objective, 
     finalist.entrant.spec = trial->spec;
     if (finalist.entrant.is_default()) outcome.default_spec = trial->spec;
   }
-  outcome.finals.held = std::move(finals);
+  outcome.finals.state = results::HeldFinals{std::move(finals)};
 }
 
 void note_recording(const recording::Recording& recording, const std::string& choice, bool finals_wanted,
@@ -188,9 +188,13 @@ void decide(const TuneOptions& options, const recording::Recording& recording, c
   const auto number = [&](Spec& spec) { number_as_recorded(spec, options, replay); };
   for (Trial& trial : trials) number(trial.spec);
   if (outcome.default_spec) number(*outcome.default_spec);
-  if (!outcome.finals.held) outcome.finals.why_none = options.finals.hold ? "the recorded times decide" : "--no-finals";
-  if (!outcome.finals.held) return;
-  for (Finalist& finalist : outcome.finals.held->finalists)
+  using Why = results::NoFinals::Why;
+  results::HeldFinals* held = outcome.finals.held();
+  if (held == nullptr) {
+    outcome.finals.state = results::NoFinals{options.finals.hold ? Why::recorded_times_decide : Why::not_wanted};
+    return;
+  }
+  for (Finalist& finalist : held->finalists)
     if (finalist.entrant.is_spec()) number(finalist.entrant.spec);
 }
 

@@ -44,9 +44,9 @@ std::optional<RunComparison> EarlierResult::compare(const Device& device, const 
   RunComparison comparison = results::compare_with_earlier(before_, now, outcome, label_, rules_);
   if (target_->objective.by_time() || best_of(comparison).paired) return comparison;
   if (comparison.why_recorded.empty())
-    comparison.why_recorded = !outcome.finals.held ? "no finals were held"
-                              : is_built_          ? "it took no part in the finals"
-                                                   : "what is not built cannot be timed again";
+    comparison.why_recorded = outcome.finals.held() == nullptr ? "no finals were held"
+                              : is_built_                      ? "it took no part in the finals"
+                                                               : "what is not built cannot be timed again";
   results::compare_costs(cost_, target_->objective, outcome, comparison);
   return comparison;
 }

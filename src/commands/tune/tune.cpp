@@ -191,7 +191,7 @@ void print_usage(exec::Executor* executor, const Target& target, const results::
   const std::optional<exec::Usage> spent = executor != nullptr ? executor->usage() : std::nullopt;
   if (!spent) return;
   exec::Usage usage = *spent;
-  if (outcome.finals.held && !outcome.finals.date) usage.finals_seconds = outcome.finals.held->seconds;
+  if (const auto* held = outcome.finals.held(); held != nullptr && !held->date) usage.finals_seconds = held->seconds;
   usage.programs = target.plan().is_program();
   print_wrapped(exec::to_text(usage));
 } catch (const Error&) {
@@ -233,7 +233,7 @@ void decide(tuning::FinalsJob job, const Target& target, tuning::Tuner& tuner, r
   job.stored =
       tuning::stored_baselines(job.requests, store_places(target.options.store), target.job.baseline, outcome.notes);
   tuning::decide_in_finals(job, tuner, outcome);
-  if (!outcome.finals.held) tuning::confirm_best(tuner, job.measuring, target.objective);
+  if (outcome.finals.held() == nullptr) tuning::confirm_best(tuner, job.measuring, target.objective);
 }
 
 /// What is printed and copied once the files are written.
@@ -258,7 +258,8 @@ void set_results(Tuned& tuned, const results::Results& results, const TuneOption
   tuned.rows = results.rows();
   if (!options.tune || !results.any()) return;
   tuned.best = results.best(requests.hello().device);
-  tuned.date = tuned.outcome.finals.date.value_or(journal.date_of(requests.trial_id(tuned.best->winner)));
+  const results::HeldFinals* held = tuned.outcome.finals.held();
+  tuned.date = held != nullptr && held->date ? *held->date : journal.date_of(requests.trial_id(tuned.best->winner));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ std::optional<Spec> default_of(const Finals& finals) {
   return std::nullopt;
 }
 
-Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
+Measurement decided(const Trial& trial, const Finals* finals) {
   Measurement measurement = *trial.measurement();
-  const Finalist* finalist = finals ? find_spec(*finals, trial.spec.mesh_idx) : nullptr;
+  const Finalist* finalist = finals != nullptr ? find_spec(*finals, trial.spec.mesh_idx) : nullptr;
   if (finalist == nullptr || finalist->failure) return measurement;
   if (finished(*finalist)) measurement.timing.chosen = median_seconds(*finalist);
   for (const auto& [name, value] : finalist->metrics) measurement.metrics[name] = value;
@@ -30,6 +30,12 @@ Measurement decided(const Trial& trial, const std::optional<Finals>& finals) {
 bool finished(const Finalist& finalist) {
   return !finalist.failure && !finalist.rounds.empty() &&
          std::ranges::all_of(finalist.rounds, [](const auto& round) { return is_valid_time(round.second.seconds); });
+}
+
+bool all_failed(const Finals& finals) {
+  const auto is_spec = [](const Finalist& f) { return f.entrant.is_spec(); };
+  return std::ranges::any_of(finals.finalists, is_spec) &&
+         std::ranges::none_of(finals.finalists, [&](const Finalist& f) { return is_spec(f) && !f.failure; });
 }
 
 void drop_costs(Finals& finals) {

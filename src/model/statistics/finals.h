@@ -59,10 +59,13 @@ struct Finals {
 const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx);
 /// The default, if it took part.
 std::optional<Spec> default_of(const Finals& finals);
-/// What was measured of a spec: what the finals say of it replaces what the sweep said. Precondition: it was measured.
-Measurement decided(const Trial& trial, const std::optional<Finals>& finals);
+/// What was measured of a spec: what the finals, if there were any, say of it replaces what the sweep said.
+/// Precondition: it was measured.
+Measurement decided(const Trial& trial, const Finals* finals);
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
+/// Whether specs took part, and each of them failed.
+bool all_failed(const Finals& finals);
 /// Lets the rounds be compared by their times.
 void drop_costs(Finals& finals);
 /// Whether an objective makes costs of its rounds.

@@ -41,8 +41,7 @@ std::optional<Merit> Objective::merit(const Trial& trial) const {
   return std::isfinite(found.value) ? std::optional(found) : std::nullopt;
 }
 
-std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective,
-                             const std::optional<Finals>& finals) {
+std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective, const Finals* finals) {
   std::vector<Merit> merits;
   for (const Trial& trial : trials)
     merits.push_back(trial.measurement() ? objective.merit(trial.spec, decided(trial, finals)) : Merit{});

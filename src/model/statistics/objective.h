@@ -70,8 +70,7 @@ class Objective {
 };
 
 /// Of each trial that was measured, by what the finals say of it if it was there; others have none.
-std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective,
-                             const std::optional<Finals>& finals = std::nullopt);
+std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective, const Finals* finals = nullptr);
 
 /// Floating-point operations and bytes of a problem; 0 if unknown.
 double flops_of(const Problem& problem);

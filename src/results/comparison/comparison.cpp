@@ -310,14 +310,15 @@ RunComparison compare_with_earlier(RecordedTimes before, const RecordedTimes& no
   if (comparison.shapes.empty()) refuse(comparison.warnings.front());
   comparison.label = label;
   ComparedShape& shape = comparison.shapes.front();
-  const auto again = outcome.finals.held ? timed_again(*outcome.finals.held, shape.best.front(), label) : std::nullopt;
+  const Finals* finals = outcome.finals.held();
+  const auto again = finals != nullptr ? timed_again(*finals, shape.best.front(), label) : std::nullopt;
   shape.specs.clear();
   if (const ComparedSpec& best = shape.best.front(); outcome.same_as_earlier.contains(best.entrant.spec.mesh_idx)) {
     shape.best = {{best.entrant, best.old_spec, best.before, best.now, "", 1, Interval{1, 1}, true, true}};
   } else if (again) {
     shape.best = {*again};
   } else {
-    const Finalist* then = outcome.finals.held ? find_named(*outcome.finals.held, label) : nullptr;
+    const Finalist* then = finals != nullptr ? find_named(*finals, label) : nullptr;
     if (then != nullptr) comparison.why_recorded = why_not_timed(*then);
     warn_of_statistics(comparison);
     comparison = judged(std::move(comparison));
@@ -340,12 +341,12 @@ RunComparison compare_with_contender(const RecordedTimes& now, const TuningOutco
   ComparedSpec best;
   best.entrant = {winner.spec, Entrant::Kind::best, "best"};
   best.now = winner.finals ? winner.finals : winner.sweep;
-  const auto& finals = outcome.finals.held;
-  const auto again = finals ? timed_again(*finals, best, label) : std::nullopt;
+  const Finals* finals = outcome.finals.held();
+  const auto again = finals != nullptr ? timed_again(*finals, best, label) : std::nullopt;
   comparison.shapes.push_back({problem.problem, {}, {again.value_or(best)}, {}});
   if (again) return judged(std::move(comparison));
   // A winner without anything to be compared with is no better than that.
-  const Finalist* then = finals ? find_named(*finals, label) : nullptr;
+  const Finalist* then = finals != nullptr ? find_named(*finals, label) : nullptr;
   comparison.old_failed = then == nullptr || then->failure.has_value();
   comparison.why_recorded =
       then == nullptr ? "it took no part in the finals, and a note below says why" : why_not_timed(*then);
@@ -373,7 +374,8 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
   if (!before) return judge(comparison);
   const std::int64_t winner = row.entrant.spec.mesh_idx;
   const Trial* trial = find_trial(outcome.trials, winner);
-  const Finalist* found = outcome.finals.held ? find_spec(*outcome.finals.held, winner) : nullptr;
+  const Finals* finals = outcome.finals.held();
+  const Finalist* found = finals != nullptr ? find_spec(*finals, winner) : nullptr;
   Finalist now = found != nullptr ? *found : Finalist(), then;
   if (!has_costs(now)) now.rounds = {{0, {.cost = objective.merit(trial->spec, *trial->measurement()).cost()}}};
   for (auto& [number, round] : now.rounds) {
@@ -382,7 +384,7 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
     then.rounds[number].cost = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
-  row.interval = (outcome.finals.held ? judge_of(*outcome.finals.held) : Judge(2)).compared_ratio(now, then);
+  row.interval = (finals != nullptr ? judge_of(*finals) : Judge(2)).compared_ratio(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);

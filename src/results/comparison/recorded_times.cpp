@@ -71,7 +71,7 @@ std::optional<Finals> finals_of(const recording::Recording& recording, const std
 }
 
 /// By the time, unless an `objective` says otherwise.
-Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>& finals, const Objective* objective) {
+Ranking ranking_of(const std::vector<Trial>& trials, const Finals* finals, const Objective* objective) {
   std::vector<Merit> merits;
   for (const Trial& trial : trials) {
     const Measurement* measurement = trial.measurement();
@@ -79,12 +79,12 @@ Ranking ranking_of(const std::vector<Trial>& trials, const std::optional<Finals>
                      : objective == nullptr || objective->by_time() ? Merit{measurement->timing.median}
                                                                     : objective->merit(trial.spec, *measurement));
   }
-  const std::optional<Spec> today = finals ? default_of(*finals) : std::nullopt;
-  return rank(trials, merits, finals ? &*finals : nullptr, same_code(trials, today));
+  const std::optional<Spec> today = finals != nullptr ? default_of(*finals) : std::nullopt;
+  return rank(trials, merits, finals, same_code(trials, today));
 }
 
 /// Fills in what was found.
-void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& finals, ProblemTimes& times,
+void fill_in(const std::vector<Trial>& trials, const Finals* finals, ProblemTimes& times,
              const Objective* objective = nullptr) {
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
@@ -110,7 +110,8 @@ void fill_in(const std::vector<Trial>& trials, const std::optional<Finals>& fina
 ProblemTimes times_of(const recording::Recording& recording) {
   ProblemTimes times{recording.kernel, recording.problem, recording.device.name, {}, {}, {}};
   const std::vector<Trial> trials = numbered_trials(recording);
-  fill_in(trials, finals_of(recording, trials), times);
+  const std::optional<Finals> finals = finals_of(recording, trials);
+  fill_in(trials, finals ? &*finals : nullptr, times);
   times.backend = recording.backend;
   if (recording.time) times.statistic = to_text(*recording.time);
   // A journal has all figures, and the median is the one whose interval is known.
@@ -153,7 +154,7 @@ RecordedTimes read_recorded_times(const std::filesystem::path& path) {
 RecordedTimes recorded_times_of(const Plan& plan, const Device& device, const TuningOutcome& outcome) {
   ProblemTimes times{plan.name, problem_size_text(plan.problem, plan.constants), device.name, {}, {}, {}};
   const Objective objective(plan);
-  fill_in(outcome.trials, outcome.finals.held, times, &objective);
+  fill_in(outcome.trials, outcome.finals.held(), times, &objective);
   times.backend = plan.backend();
   times.statistic = to_text(TimeRule());
   return {"this run", {std::move(times)}, {}, wire::kProtocol};

@@ -75,21 +75,21 @@ std::string reachable_text(const Standing& standing) {
       std::ceil(reachable * 100), std::ceil(reachable * 100));
 }
 
+double longer_seconds(const Standing& standing, const Finals& finals) {
+  const int rounds = rounds_of(standing);
+  const double taken = finals.seconds > 0 ? finals.seconds : kUnknownFinals;
+  const bool has_too_few = !standing.loss && rounds > 0;
+  return std::max(2 * taken, has_too_few ? kMargin * taken / rounds * standing.fewest_rounds() : 0);
+}
+
 /// The command whose finals last at least twice as long as these, and long enough for the rounds that it takes.
 std::string longer_finals(const Standing& standing) {
-  const FinalsOutcome& outcome = standing.outcome->finals;
   const Demands& demands = *standing.demands;
-  const auto& finals = outcome.held;
-  const int rounds = rounds_of(standing);
-  double seconds = kMargin * outcome.needed_seconds;
-  if (finals) {
-    const double taken = finals->seconds > 0 ? finals->seconds : kUnknownFinals;
-    seconds = 2 * taken;
-    if (!standing.loss && rounds > 0) seconds = std::max(seconds, kMargin * taken / rounds * standing.fewest_rounds());
-  }
-  seconds = in_tens(seconds);
+  const HeldFinals* held = standing.outcome->finals.held();
+  const double seconds = in_tens(held != nullptr ? longer_seconds(standing, *held)
+                                                 : kMargin * standing.outcome->finals.none()->needed_seconds);
   const std::string budget = fmt::format("--finals-budget {:.0f}s", seconds);
-  const double room = finals && finals->room ? *finals->room : 0;
+  const double room = held != nullptr ? held->room.value_or(0) : 0;
   if (!demands.time_budget || seconds <= room) return same_command(standing, budget) + " holds longer finals";
   // A longer run tries more specs, too, and leaves the finals no more than their share.
   const bool tried_all = standing.summary->specs && standing.summary->tried_all();
@@ -108,7 +108,7 @@ std::string longer_finals(const Standing& standing) {
 std::string advice(const Standing& standing) {
   const TuningOutcome& outcome = *standing.outcome;
   if (standing.has_short_runs()) return "give the command more to do, or let it report its own time";
-  if (outcome.finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
+  if (outcome.finals.interrupted()) return "the same command holds the finals anew, and repeats nothing else";
   if (outcome.ended_early) return "the same command goes on from here";
   if (outcome.comparison && !standing.by_time && !best_of(*outcome.comparison).interval)
     return best_of(*outcome.comparison).ratio
@@ -122,11 +122,12 @@ std::string advice(const Standing& standing) {
   if (standing.has_tried_one_in_time())
     return same_command(standing, "a longer --time-budget") +
            fmt::format(" tries others; this spec took {:.3g} s", standing.summary->trials.front().seconds);
-  if (!outcome.finals.held && outcome.finals.needed_seconds > 0) return longer_finals(standing);
+  if (const NoFinals* none = outcome.finals.none(); none != nullptr && none->why == NoFinals::Why::no_time)
+    return longer_finals(standing);
   if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
-  if (!outcome.finals.held || !standing.by_rounds) return "";
-  if (outcome.finals.disturbed.left_out > 0 || outcome.finals.overlooked)
-    return measured_again(standing) + ", on a quieter machine";
+  const HeldFinals* held = outcome.finals.held();
+  if (held == nullptr || !standing.by_rounds) return "";
+  if (held->disturbed.left_out > 0 || held->overlooked) return measured_again(standing) + ", on a quieter machine";
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
     return price_of_winner(standing) + without_more_rounds(standing);
   const std::string quiet = standing.noise_cause().empty() ? "" : "when the noise is over, ";

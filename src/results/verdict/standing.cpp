@@ -25,8 +25,8 @@ bool has_rivals(const report::Summary& summary, const TuningOutcome& outcome) {
 
 /// Of its rounds; older finals have none.
 std::vector<double> costs_of(const Ranked& row, const TuningOutcome& outcome) {
-  const auto& finals = outcome.finals.held;
-  const Finalist* finalist = finals ? find_spec(*finals, row.timed().spec.mesh_idx) : nullptr;
+  const Finals* finals = outcome.finals.held();
+  const Finalist* finalist = finals != nullptr ? find_spec(*finals, row.timed().spec.mesh_idx) : nullptr;
   return finalist != nullptr ? tune::costs_of(*finalist) : std::vector<double>();
 }
 
@@ -36,6 +36,27 @@ std::optional<double> width_of(const std::vector<double>& costs) {
   const auto [low, high] = median_interval(costs);
   if (low == high) return 0;
   return low * high > 0 ? std::optional((high - low) / 2 / std::fabs(median(costs))) : std::nullopt;
+}
+
+std::string why_none(NoFinals::Why why) {
+  const std::string head = "no finals were held";
+  switch (why) {
+    case NoFinals::Why::unknown:
+      return head;
+    case NoFinals::Why::not_wanted:
+      return head + ": --no-finals";
+    case NoFinals::Why::recorded_times_decide:
+      return head + ": the recorded times decide";
+    case NoFinals::Why::one_process:
+      return head + ": the device admits one process";
+    case NoFinals::Why::memory_for_one:
+      return head + ": the device has memory for one spec";
+    case NoFinals::Why::no_time:
+      return head + ": there was no time for two specs";
+    case NoFinals::Why::interrupted:
+      return "the finals were interrupted";
+  }
+  return head;
 }
 
 std::string throttle_text(double metric) {
@@ -88,18 +109,18 @@ std::string Standing::why_open() const {
     return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *demands->time_budget,
                        summary->specs->text());
   if (!has_rivals(*summary, *outcome)) return "";
-  if (outcome->finals.interrupted) return "the finals were interrupted";
-  if (!outcome->finals.held)
-    return "no finals were held" + (outcome->finals.why_none.empty() ? "" : ": " + outcome->finals.why_none);
+  const HeldFinals* held = outcome->finals.held();
+  if (held == nullptr) return why_none(outcome->finals.none()->why);
+  if (held->interrupted) return "the finals were interrupted";
   if (!by_rounds) return "these finals compared times, which the objective does not follow from";
   if (!loss)
     return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                        winner->finals_result ? winner->finals_result->rounds : 0);
   if (*loss > kVeryMuch) return fmt::format("noise hides whether others are {}", by_time ? "faster" : "better");
   if (*loss > accuracy) return fmt::format("others may be up to {} {}", percent(*loss), by_time ? "faster" : "better");
-  if (const int left_out = outcome->finals.disturbed.left_out; left_out > 0)
+  if (const int left_out = held->disturbed.left_out; left_out > 0)
     return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
-  if (outcome->finals.overlooked) return fmt::format("spec {} was faster in the sweep", *outcome->finals.overlooked);
+  if (held->overlooked) return fmt::format("spec {} was faster in the sweep", *held->overlooked);
   return "";
 }
 
@@ -119,7 +140,7 @@ bool Standing::has_tried_one_in_time() const {
 }
 
 int Standing::fewest_rounds() const {
-  const auto specs = std::ranges::count_if(outcome->finals.held->finalists,
+  const auto specs = std::ranges::count_if(outcome->finals.held()->finalists,
                                            [](const Finalist& finalist) { return finalist.entrant.is_spec(); });
   return Judge(static_cast<std::size_t>(specs)).fewest_rounds();
 }
@@ -130,11 +151,11 @@ std::string Standing::noise_cause() const {
     if (const auto found = winner->finals_result->metrics.find("throttle");
         found != winner->finals_result->metrics.end())
       if (std::string text = throttle_text(found->second); !text.empty()) return text;
-  const auto& finals = outcome->finals.held;
+  const Finals* finals = outcome->finals.held();
   std::vector<std::string> causes;
-  if (finals && finals->others_running.value_or(0) >= kBusy)
+  if (finals != nullptr && finals->others_running.value_or(0) >= kBusy)
     causes.push_back(fmt::format("other programs had {:.1f} of {} cores", *finals->others_running, finals->cores));
-  if (finals && finals->cores > 0 && finals->stolen_cores >= kStolen * finals->cores)
+  if (finals != nullptr && finals->cores > 0 && finals->stolen_cores >= kStolen * finals->cores)
     causes.push_back(fmt::format("the host of this virtual machine took {} of its {} cores",
                                  percent(finals->stolen_cores / finals->cores), finals->cores));
   return fmt::format("{}", fmt::join(causes, ", and "));

@@ -198,7 +198,7 @@ class VerdictText {
 
   std::string open_text() const {
     const std::vector<const Ranked*> rows = standing_.open_rows();
-    if (rows.empty() || !outcome_->finals.held) return "";
+    if (rows.empty() || outcome_->finals.held() == nullptr) return "";
     std::vector<std::string> texts;
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
@@ -215,7 +215,8 @@ class VerdictText {
       text = standing_.is_about_times() && !winner_->time().interval ? "not known"
              : standing_.noise_width().value_or(INFINITY) > kWide    ? "high, and its cause is not known"
                                                                      : "low";
-    const auto& [all, left_out] = outcome_->finals.disturbed;
+    const HeldFinals* held = outcome_->finals.held();
+    const auto [all, left_out] = held != nullptr ? held->disturbed : DisturbedSpecs();
     if (all == left_out) return "noise: " + text;
     const std::string specs = plural(all - left_out, "spec");
     return fmt::format("noise: {}; {} {} disturbed in the sweep and timed again in the finals", text, specs,
@@ -229,6 +230,12 @@ class VerdictText {
   const Ranked* winner_;
 };
 
+std::string why_no_winner(const Finals& finals) {
+  const auto spec = std::ranges::find_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
+  return "there is no winner: all specs failed in the finals, though the sweep could time them: " +
+         spec->failure->headline();
+}
+
 Verdict verdict_without_winner(const report::Summary& summary, const TuningOutcome& outcome, const Demands& demands) {
   Verdict verdict;
   verdict.accuracy = demands.accuracy.value_or(kAccuracy);
@@ -237,7 +244,7 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   const std::string works = summary.unranked.empty() ? "works" : "has a value of the objective";
   const std::string none = summary.trials.size() == 1 ? "the only spec that was tried does not work"
                                                       : fmt::format("none of {} {}", tried(summary), works);
-  verdict.why = !outcome.finals.has_winner() ? "there is no winner: " + outcome.finals.no_winner
+  verdict.why = !outcome.finals.has_winner() ? why_no_winner(*outcome.finals.held())
                 : summary.trials.empty()     ? "no spec was tried"
                 : outcome.ended_early        ? "no spec has worked yet: the run ended early"
                                              : none + (may_work ? ", and the machine may be to blame" : "");

@@ -172,6 +172,18 @@ TEST_F(Show, ARunWhereEverythingFailedIsShown) {
   }
 }
 
+TEST_F(Show, FinalsThatNoSpecCameThroughAreShownWithoutAWinner) {
+  sandbox_.write("once.sh", "mkdir $1 && echo '{\"time\": 1}'\n");
+  const Words command = {"--tune", "--param", "T:[1,2]", "--output", "best", "--", "sh", "once.sh", "{T}"};
+  const Result run = sandbox_.tune(command);
+  EXPECT_EQ(run.code, 1) << run.err;
+  EXPECT_TRUE(has(run.out, "there is no winner: all specs failed in the finals")) << run.out;
+  EXPECT_EQ(out({"show", "best"}), run.out);
+  const Result simulated = sandbox_.tune({"--simulate", "best.jsonl", "--tune"});
+  EXPECT_EQ(simulated.code, 1) << simulated.err;
+  EXPECT_TRUE(has(simulated.out, "there is no winner: all specs failed in the finals")) << simulated.out;
+}
+
 TEST_F(Show, EffectsTellWhatEachParameterExplains) {
   sandbox_.write_script("{T: [1, 2, 4, 8], A: [x, y], SAYS: [fine, dies]}");
   out({"bench.yaml", "--output", "all"});

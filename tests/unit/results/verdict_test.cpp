@@ -26,10 +26,12 @@ class VerdictTest : public testing::Test {
     }
     set_width(0.001);
     set_loss(1, 0.004);
-    outcome_.finals.held = Finals{};
-    outcome_.finals.held->cores = 4;
+    outcome_.finals.state = results::HeldFinals{};
+    held().cores = 4;
   }
   Ranked& row(std::size_t i) { return summary_.ranking.rows[i]; }
+  results::HeldFinals& held() { return *outcome_.finals.held(); }
+  void hold_none(results::NoFinals none = {}) { outcome_.finals.state = none; }
   void set_width(double width) {
     row(0).finals_result->time.seconds = 1e-3;
     row(0).finals_result->time.interval = Interval{1e-3 * (1 - width), 1e-3 * (1 + width)};
@@ -112,7 +114,7 @@ TEST_F(VerdictTest, SaysThatNothingIsKnownWhereDisturbancesHideIt) {
 TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   set_loss(2, std::nullopt);
   set_loss(1, 0.061);
-  outcome_.finals.held->seconds = 12;
+  held().seconds = 12;
   const Verdict open = verdict();
   EXPECT_EQ(open.decision, Decision::undecided);
   EXPECT_EQ(open.open, (std::vector<std::int64_t>{11, 12}));
@@ -143,7 +145,7 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
   EXPECT_TRUE(verdict().lines.back().ends_with(" holds longer finals")) << "that is what was asked for";
   demands_.accuracy.reset();
   demands_.finals_budget.reset();
-  outcome_.finals.held->seconds = 0;
+  held().seconds = 0;
   EXPECT_TRUE(cli::has(verdict().lines.back(), "--finals-budget 60s")) << "as an older version recorded them";
 }
 
@@ -162,7 +164,7 @@ TEST_F(VerdictTest, SaysWhatDecidesAQuestionThatTheLastRoundLeavesOpen) {
 TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
   summary_.trials = std::span(trials_).first(1);
   summary_.ranking.rows.resize(1);
-  outcome_.finals.held.reset();
+  hold_none();
   summary_.specs = Natural(30);
   EXPECT_EQ(verdict().decision, Decision::decided) << "no more were asked for";
   demands_.time_budget = 10;
@@ -176,37 +178,36 @@ TEST_F(VerdictTest, OneSpecIsNoChoiceWhereTheTimeBudgetEndedTheSweep) {
 
 TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   summary_.ranking.loss.reset();
-  outcome_.finals.held->finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
+  held().finalists = {Finalist{{trials_[0].spec}}, Finalist{{trials_[1].spec}}};
   row(0).finals_result->rounds = 2;
   EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others, and there was time for 2");
-  outcome_.finals.held->seconds = 2.6;
+  held().seconds = 2.6;
   EXPECT_EQ(verdict().lines.back(), "  next: the same command with --finals-budget 20s holds longer finals");
 }
 
 TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   const auto next = [&] { return verdict().lines.back(); };
   set_loss(1, 0.061);
-  outcome_.finals.held->seconds = 24;
-  outcome_.finals.held->room = 24;
+  held().seconds = 24;
+  held().room = 24;
   demands_.time_budget = 90;
   EXPECT_EQ(
       next(),
       "  next: take it and lose at most 6.1 %; the same command with --time-budget 200s --finals-budget 50s holds "
       "longer finals: --time-budget 90s leaves these no more time");
-  outcome_.finals.held->seconds = 14;
-  outcome_.finals.held->room = 14.5;
+  held().seconds = 14;
+  held().room = 14.5;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 120s holds")) << "a quarter of it are 30 s, without another option";
   summary_.specs = Natural(3);
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s holds")) << "nothing else is left to try";
   demands_.finals_budget = 10;
   summary_.ranking.loss = 0.015;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 110s --finals-budget 30s holds"));
-  outcome_.finals.held->room = 60;
+  held().room = 60;
   EXPECT_TRUE(next().ends_with("; the same command with --finals-budget 30s holds longer finals")) << next();
-  outcome_.finals.held.reset();
+  hold_none({results::NoFinals::Why::no_time, 12});
   demands_.finals_budget.reset();
   demands_.time_budget = 10;
-  outcome_.finals.needed_seconds = 12;
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
 
@@ -229,12 +230,11 @@ TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
 TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
   summary_.ranked_by = "size";
   summary_.figures = {{"size", 70}, {"heat", 1.25}};
-  outcome_.finals.held->finalists.push_back({{trials_[0].spec}});
-  for (const int round : {1, 2, 3})
-    outcome_.finals.held->finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
+  held().finalists.push_back({{trials_[0].spec}});
+  for (const int round : {1, 2, 3}) held().finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
   const std::string values = "DECIDED: BM=64 (spec 10), size 70{}, heat 1.250, 1.000 ms, ";
   EXPECT_EQ(line(0), fmt::format(fmt::runtime(values), "") + "at most 0.4 % worse than the best of 3 specs");
-  outcome_.finals.held->finalists.back().rounds[2].cost = 84;
+  held().finalists.back().rounds[2].cost = 84;
   EXPECT_TRUE(line(0).starts_with(fmt::format(fmt::runtime(values), " +-10 %"))) << line(0);
   set_loss(1, 0);
   EXPECT_TRUE(line(0).ends_with(", the best of 3 specs")) << line(0);
@@ -244,9 +244,8 @@ TEST_F(VerdictTest, CallsAnObjectiveOtherThanTheTimeBetterAndNotFaster) {
 
 TEST_F(VerdictTest, SpeaksOfTheNoiseOfTimesWhereTheyAreOneOfSeveralObjectives) {
   summary_.ranked_by = "size";
-  outcome_.finals.held->finalists.push_back({{trials_[0].spec}});
-  for (const int round : {1, 2, 3})
-    outcome_.finals.held->finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
+  held().finalists.push_back({{trials_[0].spec}});
+  for (const int round : {1, 2, 3}) held().finalists.back().rounds[round] = {.seconds = 1e-3, .cost = 70};
   set_width(0.3);
   EXPECT_EQ(verdict().lines[2], "  noise: low") << "the size is sure, whatever becomes of the times";
   summary_.objectives = {"size", "score"};
@@ -257,13 +256,14 @@ TEST_F(VerdictTest, SpeaksOfTheNoiseOfTimesWhereTheyAreOneOfSeveralObjectives) {
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
-  outcome_.finals.interrupted = true;
+  held().interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
-  outcome_.finals.interrupted = false;
+  held().interrupted = false;
   summary_.ranked_by = "size";
   EXPECT_EQ(why(), "these finals compared times, which the objective does not follow from");
-  outcome_.finals.held.reset();
-  outcome_.finals.why_none = "--no-finals";
+  hold_none({results::NoFinals::Why::interrupted});
+  EXPECT_EQ(why(), "the finals were interrupted");
+  hold_none({results::NoFinals::Why::not_wanted});
   EXPECT_EQ(why(), "no finals were held: --no-finals");
   summary_.objectives = {"time", "energy"};
   EXPECT_TRUE(cli::has(why(), "of several objectives none decides"));
@@ -287,12 +287,12 @@ TEST_F(VerdictTest, FailsWhereNoSpecWorks) {
   trials_.resize(1);
   summary_.trials = trials_;
   EXPECT_EQ(line(0), "FAIL: the only spec that was tried does not work");
-  outcome_.finals.no_winner = "all failed in the finals";
-  EXPECT_EQ(verdict().decision, Decision::undecided);
+  held().finalists = {{.entrant = {trials_[0].spec}, .failure = Failure{}}};
+  EXPECT_EQ(verdict().decision, Decision::undecided) << "all failed in the finals";
 }
 
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
-  outcome_.finals.held.reset();
+  hold_none();
   EXPECT_EQ(verdict().decision, Decision::undecided);
   outcome_.finals.unrivalled = true;
   EXPECT_EQ(line(0), "DECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %, the fastest of 3 specs");
@@ -308,14 +308,14 @@ TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
 }
 
 TEST_F(VerdictTest, IsUndecidedWhereTheSweepSawAFasterSpec) {
-  outcome_.finals.overlooked = 77;
+  held().overlooked = 77;
   EXPECT_EQ(line(0), "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; spec 77 was faster in the sweep");
 }
 
 TEST_F(VerdictTest, SaysWhatWasDisturbedInTheSweep) {
-  outcome_.finals.disturbed = {31, 0};
+  held().disturbed = {31, 0};
   EXPECT_EQ(line(2), "  noise: low; 31 specs were disturbed in the sweep and timed again in the finals");
-  outcome_.finals.disturbed = {3, 1};
+  held().disturbed = {3, 1};
   EXPECT_EQ(
       line(0),
       "UNDECIDED: BM=64 (spec 10), 1.000 ms +-0.1 %; the finals had no room for 1 spec that something disturbed in "
@@ -359,19 +359,19 @@ TEST_F(VerdictTest, FailsOnlyIfTheEarlierResultIsFasterBeyondDoubt) {
 TEST_F(VerdictTest, NamesTheCauseOfNoiseWhereItIsKnown) {
   set_width(3.3);
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
-  outcome_.finals.held->others_running = 0.3;
+  held().others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: high, and its cause is not known");
-  outcome_.finals.held->others_running = 1 / 3.0;
+  held().others_running = 1 / 3.0;
   EXPECT_EQ(line(2), "  noise: other programs had 0.3 of 4 cores");
-  outcome_.finals.held->others_running = 2.25;
+  held().others_running = 2.25;
   EXPECT_EQ(line(2), "  noise: other programs had 2.2 of 4 cores");
-  outcome_.finals.held->stolen_cores = 0.019;
+  held().stolen_cores = 0.019;
   EXPECT_EQ(line(2), "  noise: other programs had 2.2 of 4 cores");
-  outcome_.finals.held->stolen_cores = 0.12;
+  held().stolen_cores = 0.12;
   EXPECT_EQ(line(2),
             "  noise: other programs had 2.2 of 4 cores, and the host of this virtual machine "
             "took 3 % of its 4 cores");
-  outcome_.finals.held->others_running = 0.3;
+  held().others_running = 0.3;
   EXPECT_EQ(line(2), "  noise: the host of this virtual machine took 3 % of its 4 cores");
   row(0).finals_result->metrics["throttle"] = 4;
   EXPECT_EQ(line(2), "  noise: the device was at its power cap");

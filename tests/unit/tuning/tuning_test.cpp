@@ -82,7 +82,7 @@ TEST_F(TuningTest, TakesItsTimeFromTheClockThatItIsGiven) {
 }
 
 TEST_F(TuningTest, HasOneTimeOfASpecThatLeftTheFinals) {
-  outcome_.finals.held = Finals{{{{spec(1)}, {{1, {1}}, {2, {2}}, {3, {2}}}}, {{spec(2)}, {{1, {3}}}}}};
+  outcome_.finals.state = results::HeldFinals{{{{{spec(1)}, {{1, {1}}, {2, {2}}, {3, {2}}}}, {{spec(2)}, {{1, {3}}}}}}};
   const results::Results results = sweep();
   const Ranked& gone = results.summary().ranking.rows.at(2);
   EXPECT_DOUBLE_EQ(gone.finals_result->time.seconds, 6);
@@ -98,7 +98,7 @@ TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
 }
 
 TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
-  outcome_.finals.interrupted = true;
+  outcome_.finals.state = results::NoFinals{results::NoFinals::Why::interrupted};
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
   EXPECT_FALSE(outcome_.ended_early);
