@@ -238,9 +238,9 @@ void Region::decide(std::size_t winner) {
     decision.cost = {median(costs), median_interval(costs)};
   }
   const Configuration& standard = configurations_.front();
-  const std::vector<double> ratios = paired_ratios(standard.finalist, best.finalist);
-  if (!ratios.empty())
-    decision.default_ratio = median(ratios);
+  const std::vector<double> per_round = ratios(standard.finalist, best.finalist, Basis::times);
+  if (!per_round.empty())
+    decision.default_ratio = median(per_round);
   else if (standard.cost && best.cost)
     decision.default_ratio = *standard.cost / *best.cost;
   current_ = winner;

@@ -201,7 +201,7 @@ bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winne
   std::vector<const Finalist*> specs;
   for (const auto& entry : entries_)
     if (entry->is_spec()) specs.push_back(&entry->result);
-  const auto interval = judge_of_two(specs).compared_ratio(winner, (*asked)->result);
+  const auto interval = judge_of_two(specs).safe_interval(winner, (*asked)->result);
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 

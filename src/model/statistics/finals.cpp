@@ -70,14 +70,6 @@ double relative_width(const Finalist& finalist) {
   return relative_width(Estimate{median_seconds(finalist), median_interval(seconds_of(finalist))}).value_or(INFINITY);
 }
 
-std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other) {
-  std::vector<double> ratios;
-  for (const auto& [number, round] : finalist.rounds)
-    if (const auto found = other.rounds.find(number); found != other.rounds.end())
-      ratios.push_back(round.seconds / found->second.seconds);
-  return ratios;
-}
-
 double ratio_of_costs(double cost, double other) {
   constexpr double kBeyondRatios = 1e9;
   if (cost == other) return 1;

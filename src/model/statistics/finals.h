@@ -80,8 +80,6 @@ double median_seconds(const Finalist& finalist);
 double relative_width(const Finalist& finalist);
 /// What specs are compared by: the median of its costs if it has any, else median_seconds(). Precondition: finished.
 double median_cost(const Finalist& finalist);
-/// The ratios of the times of both in the rounds that both have, in order.
-std::vector<double> paired_ratios(const Finalist& finalist, const Finalist& other);
 /// How many times as much a cost is; as much as 1e9 if one is 0, or if only one is negative (more is better).
 double ratio_of_costs(double cost, double other);
 

@@ -115,8 +115,8 @@ class FinalOrder {
     FinalsResult finals_result;
     const double own = median_seconds(finalist);
     const Finalist& other = compared_with(finalist);
-    std::vector<double> ratios = paired_ratios(finalist, other);
-    finals_result.time.seconds = ratios.empty() ? own : median_seconds(other) * median(std::move(ratios));
+    std::vector<double> per_round = ratios(finalist, other, Basis::times);
+    finals_result.time.seconds = per_round.empty() ? own : median_seconds(other) * median(std::move(per_round));
     // In its few rounds the winner may have been disturbed, but the finals know that this one is no faster.
     if (by_time_ && finalist.eliminated_after > 0)
       finals_result.time.seconds = std::max(finals_result.time.seconds, median_seconds(*choice_.winner));

@@ -54,28 +54,15 @@ Finalist undisturbed(const Finalist& finalist) {
 
 bool have_costs(const Finalist& spec, const Finalist& other) { return has_costs(spec) && has_costs(other); }
 
-std::vector<double> ratios_of_costs(const Finalist& spec, const Finalist& other) {
-  std::vector<double> ratios;
-  for (const auto& [number, round] : spec.rounds)
-    if (const auto found = other.rounds.find(number); found != other.rounds.end() && round.cost && found->second.cost)
-      ratios.push_back(ratio_of_costs(*round.cost, *found->second.cost));
-  return ratios;
-}
-
-/// What decides whether `spec` is slower, or worse, than the other.
-std::vector<double> deciding_ratios(const Finalist& spec, const Finalist& other) {
-  return have_costs(spec, other) ? ratios_of_costs(spec, other) : paired_ratios(undisturbed(spec), other);
-}
-
 /// The one that took least beside another, of those that have all of its rounds; that other one if none took less.
 const Finalist* best_beside(const Finalist& other, std::span<const Finalist* const> specs) {
-  const std::size_t all_rounds = compared_ratios(other, other).size();
+  const std::size_t all_rounds = ratios(other, other, Basis::objective).size();
   const Finalist* best = &other;
   double least = 1;
   for (const Finalist* spec : specs) {
-    std::vector<double> ratios = compared_ratios(*spec, other);
-    if (spec->eliminated_after > 0 || ratios.size() < all_rounds) continue;
-    if (const double ratio = median(std::move(ratios)); ratio < least) {
+    std::vector<double> per_round = ratios(*spec, other, Basis::objective);
+    if (spec->eliminated_after > 0 || per_round.size() < all_rounds) continue;
+    if (const double ratio = median(std::move(per_round)); ratio < least) {
       least = ratio;
       best = spec;
     }
@@ -96,8 +83,8 @@ const Finalist* unbeaten(const Finalist& leader, std::span<const Finalist* const
 }
 
 bool always_takes_twice(const Finalist& spec, const Finalist& leader) {
-  const std::vector<double> ratios = deciding_ratios(spec, leader);
-  return !ratios.empty() && std::ranges::min(ratios) > 2;
+  const std::vector<double> per_round = ratios(spec, leader, Basis::clean);
+  return !per_round.empty() && std::ranges::min(per_round) > 2;
 }
 
 /// Whether both have the same parameters, so that other programs disturb them alike.
@@ -107,8 +94,19 @@ bool is_same_spec(const Finalist& spec, const Finalist& other) {
 
 }  // namespace
 
-std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& other) {
-  return have_costs(finalist, other) ? ratios_of_costs(finalist, other) : paired_ratios(finalist, other);
+std::vector<double> ratios(const Finalist& finalist, const Finalist& other, Basis basis) {
+  const bool by_costs = basis != Basis::times && have_costs(finalist, other);
+  if (basis == Basis::clean && !by_costs) return ratios(undisturbed(finalist), other, Basis::times);
+  std::vector<double> per_round;
+  for (const auto& [number, round] : finalist.rounds) {
+    const auto found = other.rounds.find(number);
+    if (found == other.rounds.end()) continue;
+    if (!by_costs)
+      per_round.push_back(round.seconds / found->second.seconds);
+    else if (round.cost && found->second.cost)
+      per_round.push_back(ratio_of_costs(*round.cost, *found->second.cost));
+  }
+  return per_round;
 }
 
 Judge::Judge(std::size_t specs) : intervals_(level_of(specs)) {}
@@ -119,25 +117,28 @@ const Finalist& Judge::leader_of(std::span<const Finalist* const> specs) {
       specs, {}, [](const Finalist* spec) { return std::pair(spec->eliminated_after > 0, median_cost(*spec)); });
 }
 
-std::optional<Interval> Judge::ratio_interval(const Finalist& spec, const Finalist& leader) const {
-  return intervals_.of(paired_ratios(spec, leader));
+std::optional<Interval> Judge::interval(const Finalist& spec, const Finalist& other, Basis basis) const {
+  const std::vector<double> per_round = ratios(spec, other, basis);
+  const bool by_costs = basis != Basis::times && have_costs(spec, other);
+  if (by_costs && never_changed() && per_round.size() >= kFewest) return Interval{per_round[0], per_round[0]};
+  return intervals_.of(per_round);
 }
 
-std::optional<Interval> Judge::compared_ratio(const Finalist& spec, const Finalist& other) const {
+std::optional<Interval> Judge::safe_interval(const Finalist& spec, const Finalist& other) const {
   if (have_costs(spec, other)) {
     Judge of_both = *this;
     if (never_changed_.value_or(true)) of_both.see(std::array{&spec, &other});
-    return of_both.deciding_interval(spec, other);
+    return of_both.interval(spec, other, Basis::objective);
   }
   if (is_same_spec(spec, other)) {
-    auto interval = ratio_interval(spec, other);
-    if (!interval || (!is_disturbed(spec) && !is_disturbed(other))) return interval;
-    const Interval clean = *ratio_interval(with_clean_times(spec), with_clean_times(other));
-    return Interval{std::min(interval->low, clean.low), std::max(interval->high, clean.high)};
+    const auto as_timed = interval(spec, other, Basis::times);
+    if (!as_timed || (!is_disturbed(spec) && !is_disturbed(other))) return as_timed;
+    const Interval clean = *interval(with_clean_times(spec), with_clean_times(other), Basis::times);
+    return Interval{std::min(as_timed->low, clean.low), std::max(as_timed->high, clean.high)};
   }
-  auto interval = ratio_interval(undisturbed(spec), other);
-  if (interval) interval->high = ratio_interval(spec, undisturbed(other))->high;
-  return interval;
+  auto found = interval(spec, other, Basis::clean);
+  if (found) found->high = interval(spec, undisturbed(other), Basis::times)->high;
+  return found;
 }
 
 void Judge::see(std::span<const Finalist* const> specs) {
@@ -147,34 +148,28 @@ void Judge::see(std::span<const Finalist* const> specs) {
   });
 }
 
-std::optional<Interval> Judge::deciding_interval(const Finalist& spec, const Finalist& other) const {
-  const std::vector<double> ratios = deciding_ratios(spec, other);
-  if (never_changed() && have_costs(spec, other) && ratios.size() >= kFewest) return Interval{ratios[0], ratios[0]};
-  return intervals_.of(ratios);
-}
-
 bool Judge::is_behind(const Finalist& spec, const Finalist& other) const {
-  return spec.eliminated_after > 0 || is_far_behind(deciding_ratios(spec, other), have_costs(spec, other));
+  return spec.eliminated_after > 0 || is_far_behind(ratios(spec, other, Basis::clean), have_costs(spec, other));
 }
 
 bool Judge::has_lost(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return false;
   if (is_behind(spec, other)) return true;
-  const auto interval = deciding_interval(spec, other);
-  return interval && interval->low > (have_costs(spec, other) ? 1 : 1 + kEquivalence);
+  const auto found = interval(spec, other, Basis::clean);
+  return found && found->low > (have_costs(spec, other) ? 1 : 1 + kEquivalence);
 }
 
 bool Judge::ties(const Finalist& spec, const Finalist& other) const {
   if (&spec == &other) return true;
   if (has_lost(spec, other)) return false;
-  const auto interval = have_costs(spec, other) ? deciding_interval(spec, other) : ratio_interval(spec, other);
-  return interval && interval->low >= 1 - kEquivalence && interval->high <= 1 + kEquivalence;
+  const auto found = interval(spec, other, Basis::objective);
+  return found && found->low >= 1 - kEquivalence && found->high <= 1 + kEquivalence;
 }
 
 std::optional<double> Judge::loss(const Finalist& spec, const Finalist& rival) const {
   if (&spec == &rival || is_behind(rival, spec)) return 0;
-  const auto interval = deciding_interval(rival, spec);
-  return interval ? std::optional(std::max(1 / interval->low - 1, 0.0)) : std::nullopt;
+  const auto found = interval(rival, spec, Basis::clean);
+  return found ? std::optional(std::max(1 / found->low - 1, 0.0)) : std::nullopt;
 }
 
 std::optional<double> Judge::loss(const Finalist& spec, std::span<const Finalist* const> rivals) const {

@@ -11,8 +11,12 @@
 /// The rules of the finals: who is slower than whom, who is eliminated, and who wins.
 namespace tune {
 
-/// The ratios of their costs if both have any, else those of their times.
-std::vector<double> compared_ratios(const Finalist& finalist, const Finalist& other);
+/// By what two are compared. `objective`: their costs if both have any, else their times; `clean`: the same, but of the
+/// first the clean times, if other programs disturbed it.
+enum class Basis { times, objective, clean };
+
+/// How many times as much the first takes as the other, in each round that both have, in order.
+std::vector<double> ratios(const Finalist& finalist, const Finalist& other, Basis basis);
 
 /// Tells specs apart by the ratios of their times in common rounds. A spec far behind another is recognised after a few
 /// rounds: all ratios are above 1.01, and Student's t of their logarithms is one that equal specs would show in one
@@ -47,16 +51,15 @@ class Judge {
   std::optional<double> loss(const Finalist& spec, const Finalist& rival) const;
   /// By how much it may be slower than the fastest of them.
   std::optional<double> loss(const Finalist& spec, std::span<const Finalist* const> rivals) const;
-  /// Where the median of the ratios of the times lies; nullopt if there are too few rounds to say.
-  std::optional<Interval> ratio_interval(const Finalist& spec, const Finalist& other) const;
-  /// The same of costs if both have any, and exact if neither those of the two nor any that was seen ever changed. Of
-  /// two builds of the same spec, where it lies by their times and by the clean times of both. Else the low end is that
-  /// of the spec's clean times, and the high end that of the other's.
-  std::optional<Interval> compared_ratio(const Finalist& spec, const Finalist& other) const;
+  /// Where the median of these ratios lies, exactly for costs that never changed; nullopt: too few rounds tell it.
+  std::optional<Interval> interval(const Finalist& spec, const Finalist& other, Basis basis) const;
+  /// Where it lies whatever other programs did. Costs are exact if neither those of the two nor any that was seen ever
+  /// changed. Of two builds of the same spec, it has room for their times and for the clean times of both. Else the low
+  /// end is that of the spec's clean times, and the high end that of the other's.
+  std::optional<Interval> safe_interval(const Finalist& spec, const Finalist& other) const;
 
  private:
   bool is_behind(const Finalist& spec, const Finalist& other) const;
-  std::optional<Interval> deciding_interval(const Finalist& spec, const Finalist& other) const;
 
   SequentialIntervals intervals_;
   std::optional<bool> never_changed_;  ///< what see() has found; unset: it was not called

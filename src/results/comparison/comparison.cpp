@@ -218,12 +218,12 @@ std::optional<ComparedSpec> timed_again(const Finals& finals, const ComparedSpec
   const Finalist* then = find([&](const Finalist& f) { return f.entrant.name == label; });
   const Finalist* best = find([&](const Finalist& f) { return f.entrant.is(recorded.entrant.spec.mesh_idx); });
   if (then == nullptr || best == nullptr || has_costs(*then) != has_costs(*best)) return std::nullopt;
-  const std::vector<double> ratios = compared_ratios(*best, *then);
-  if (ratios.size() < Judge::kFewest) return std::nullopt;
+  const std::vector<double> per_round = ratios(*best, *then, Basis::objective);
+  if (per_round.size() < Judge::kFewest) return std::nullopt;
   ComparedSpec row = recorded;
   row.before = Estimate{median_seconds(*then)};
-  row.ratio = median(ratios);
-  row.interval = judge_of(finals).compared_ratio(*best, *then);
+  row.ratio = median(per_round);
+  row.interval = judge_of(finals).safe_interval(*best, *then);
   row.paired = true;
   return row;
 }
@@ -384,7 +384,7 @@ void compare_costs(std::optional<double> before, const Objective& objective, con
     then.rounds[number].cost = *before;
   }
   row.ratio = ratio_of_costs(median_cost(now), *before);
-  row.interval = (finals != nullptr ? judge_of(*finals) : Judge(2)).compared_ratio(now, then);
+  row.interval = (finals != nullptr ? judge_of(*finals) : Judge(2)).safe_interval(now, then);
   if (row.interval)
     for (double* end : {&row.interval->low, &row.interval->high})
       *end = *row.ratio * std::pow(*end / *row.ratio, std::numbers::sqrt2);

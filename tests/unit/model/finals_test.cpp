@@ -142,7 +142,7 @@ TEST(Tournament, TellsADisturbedRivalBySoManyRoundsAsAnother) {
 
 TEST(Tournament, LeavesRoomInARatioForOtherPrograms) {
   Finalist now = repeated(0, {3.0}, 9), then = repeated(1, {1.5}, 9);
-  const auto ratio = [&] { return Judge(2).compared_ratio(now, then).value(); };
+  const auto ratio = [&] { return Judge(2).safe_interval(now, then).value(); };
   EXPECT_DOUBLE_EQ(ratio().low, 2);
   set_clean(now, {1.2});
   EXPECT_DOUBLE_EQ(ratio().low, 0.8);
@@ -156,7 +156,7 @@ TEST(Tournament, ComparesTwoBuildsOfOneSpecAsTheyAreDisturbedAlike) {
   now.entrant.spec.params = {{"THREADS", Value(std::int64_t{2}), true}};
   set_clean(now, {1.15});
   set_clean(then, {1.0});
-  const auto ratio = [&] { return Judge(2).compared_ratio(now, then).value(); };
+  const auto ratio = [&] { return Judge(2).safe_interval(now, then).value(); };
   EXPECT_DOUBLE_EQ(ratio().low, 1.15 / 2.5) << "another spec may be disturbed otherwise";
   EXPECT_DOUBLE_EQ(ratio().high, 3.0);
   then.entrant.spec.params = now.entrant.spec.params;
@@ -173,7 +173,7 @@ TEST(Tournament, WidensNoRatioThatNothingDisturbed) {
       x.rounds[round].seconds = drift * std::exp(0.005 * normal(random));
       y.rounds[round].seconds = drift * std::exp(0.005 * normal(random));
     }
-    const Interval paired = Judge(2).ratio_interval(x, y).value(), wide = Judge(2).compared_ratio(x, y).value();
+    const Interval paired = Judge(2).interval(x, y, Basis::times).value(), wide = Judge(2).safe_interval(x, y).value();
     EXPECT_EQ(wide.low, paired.low);
     EXPECT_EQ(wide.high, paired.high);
   }
@@ -243,8 +243,24 @@ TEST(Tournament, IsNotWonByWhoFailed) {
 
 TEST(Judge, PairsRoundsByTheirNumber) {
   const Finalist x = timed(0, {{1, 2}, {2, 4}, {4, 8}}), y = timed(1, {{2, 2}, {3, 1}, {4, 8}, {5, 1}});
-  EXPECT_EQ(paired_ratios(x, y), (std::vector<double>{2, 1}));
-  EXPECT_TRUE(paired_ratios(x, timed(2, {{7, 1}})).empty());
+  EXPECT_EQ(ratios(x, y, Basis::times), (std::vector<double>{2, 1}));
+  EXPECT_TRUE(ratios(x, timed(2, {{7, 1}}), Basis::times).empty());
+}
+
+TEST(Judge, ComparesByTimesByTheObjectiveOrByCleanTimes) {
+  Finalist x = timed(0, {{1, 8}, {2, 8}}), y = timed(1, {{1, 4}, {2, 2}});
+  for (const Basis basis : {Basis::times, Basis::objective, Basis::clean})
+    EXPECT_EQ(ratios(x, y, basis), (std::vector<double>{2, 4}));
+  set_clean(x, {6});
+  EXPECT_EQ(ratios(x, y, Basis::clean), (std::vector<double>{1.5, 3}));
+  EXPECT_EQ(ratios(y, x, Basis::clean), (std::vector<double>{0.5, 0.25})) << "the other's stay as they are";
+  EXPECT_EQ(ratios(x, y, Basis::objective), (std::vector<double>{2, 4}));
+  for (auto& [number, round] : x.rounds) round.cost = 3;
+  EXPECT_EQ(ratios(x, y, Basis::objective), (std::vector<double>{2, 4})) << "one alone has costs";
+  for (auto& [number, round] : y.rounds) round.cost = 1;
+  EXPECT_EQ(ratios(x, y, Basis::objective), (std::vector<double>{3, 3}));
+  EXPECT_EQ(ratios(x, y, Basis::clean), (std::vector<double>{3, 3}));
+  EXPECT_EQ(ratios(x, y, Basis::times), (std::vector<double>{2, 4}));
 }
 
 TEST(Judge, CallsADifferenceOfLessThanTheMarginNoLoss) {
@@ -334,8 +350,8 @@ TEST(Judge, KnowsARatioOfCostsThatIsAlwaysTheSame) {
   EXPECT_EQ(choice.winner, &small) << "though the other loses less than the accuracy, and has the lower number";
   EXPECT_EQ(choice.loss, 0);
   const Finalist baseline = costing(9, {1000, 1300}, 5);
-  EXPECT_EQ(judge.compared_ratio(small, costing(9, {500}, 5))->low, 2);
-  EXPECT_EQ(judge.compared_ratio(small, baseline), std::nullopt) << "it was not seen, and changes";
+  EXPECT_EQ(judge.safe_interval(small, costing(9, {500}, 5))->low, 2);
+  EXPECT_EQ(judge.safe_interval(small, baseline), std::nullopt) << "it was not seen, and changes";
   // Whole numbers that chance may have repeated, as those of another spec show.
   const Finalist other = costing(3, {1000, 1001}, 5);
   judge.see(std::vector<const Finalist*>{&small, &larger, &other});
