@@ -66,11 +66,11 @@ struct Merit {
 
 /// Ranks measured trials: `merits[i]` belongs to `trials[i]` and is ignored for failed ones. Without finals they are
 /// ranked by merit (ties by lower mesh_idx), early-stopped ones after complete ones. With finals, choose_winner() has
-/// the winner; the specs that tie with it follow, then all others, by the times that are shown: the finals' where a
-/// spec came through them, else the sweep's. If the merit does not follow from the time, the other finalists follow by
-/// merit, and then those that were none; and if these finals have no costs, as older ones do, merit has the winner,
-/// too, and no tie is declared. Specs with the same code follow the one that was timed for them. Precondition: the
-/// sizes are equal.
+/// the winner; the specs that tie with it (Judge::ties) follow, then all others, by the times that are shown: the
+/// finals' where a spec came through them, else the sweep's. If the merit does not follow from the time, the other
+/// finalists follow by merit, and then those that were none; and if these finals have no costs, as older ones do, merit
+/// has the winner, too, and no tie is declared. Specs with the same code follow the one that was timed for them.
+/// Precondition: the sizes are equal.
 Ranking rank(std::span<const Trial> trials, std::span<const Merit> merits, const Finals* finals,
              SameCode same_code = {});
 

@@ -79,7 +79,7 @@ struct Choice {
 /// Of the specs that lose at most `accuracy` the default wins, else the one with the lowest mesh_idx: so another run
 /// chooses the same where the difference is noise. One whose cost is higher than another's beyond doubt does not win,
 /// however little that is. If there is none, it is one beside which no other took less, if noise leaves one, with its
-/// loss. Precondition: all have finished; there is at least one.
+/// loss. Ties in a ranking follow another rule, Judge::ties(). Precondition: all have finished; there is at least one.
 Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs, double accuracy);
 
 /// Finals, whoever times them: the specs that compete, which have lost, and when it is decided. It knows no clock and
