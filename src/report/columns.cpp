@@ -166,7 +166,7 @@ std::vector<Row> rows_of_specs(const Summary& summary) {
       row.measurement.timing = timing_of(*ranked.finals_result);
       row.measurement.metrics = ranked.finals_result->metrics;
     }
-    row.faster_in_sweep = summary.ranked_by.empty() && !rows.empty() && rows.front().finals_result != nullptr &&
+    row.faster_in_sweep = !summary.ranked_by && !rows.empty() && rows.front().finals_result != nullptr &&
                           row.finals_result == nullptr && !row.failed_in_finals &&
                           row.measurement.timing.typical() < rows.front().measurement.timing.typical();
     rows.push_back(std::move(row));

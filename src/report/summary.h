@@ -78,8 +78,8 @@ struct Summary : Look {
   Logs logs;                                       ///< of failed builds
   std::string run;                                 ///< the argument of tune show; empty: it cannot show this run
   std::vector<Column> columns;
-  std::string ranked_by;                ///< the objective, unless it follows from the time
-  std::vector<std::string> objectives;  ///< if they are several
+  std::optional<std::string> ranked_by;  ///< the objective, unless it follows from the time
+  std::vector<std::string> objectives;   ///< if they are several
   /// The winner's values of those that do not follow from the time, that of `ranked_by` first.
   std::vector<std::pair<std::string, double>> figures;
   std::vector<std::string> notes;

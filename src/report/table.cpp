@@ -41,7 +41,7 @@ std::string legend(const Summary& summary, std::span<const Row> rows, std::span<
                           line_with_escapes(baseline.entrant.name));
   }
   if (any([](const Row& row) { return row.finals_result && row.finals_result->tie; })) {
-    text += fmt::format("tie: as {} as the winner to {} %, beyond doubt\n", summary.ranked_by.empty() ? "fast" : "good",
+    text += fmt::format("tie: as {} as the winner to {} %, beyond doubt\n", summary.ranked_by ? "good" : "fast",
                         kEquivalence * 100);
   }
   if (any([](const Row& row) { return row.failed_in_finals; })) {
@@ -116,8 +116,7 @@ std::string key_text(const Setting& setting) {
 void add_best(TextPage& page, const Spec& best, const Summary& summary) {
   page.prose(fmt::format("top_spec_idx: {}", best.mesh_idx));
   page.rule();
-  page.prose(
-      fmt::format("Best Measured {}:", summary.ranked_by.empty() ? "Time" : line_with_escapes(summary.ranked_by)));
+  page.prose(fmt::format("Best Measured {}:", line_with_escapes(summary.ranked_by.value_or("Time"))));
   page.rule();
   page.whole("params:");
   for (const Setting& setting : best.params)

@@ -77,13 +77,12 @@ Standing::Standing(const report::Summary& its_summary, const TuningOutcome& its_
       outcome(&its_outcome),
       demands(&its_demands),
       winner(&summary->ranking.rows.front()),
-      costs(costs_of(*winner, *outcome)),
-      by_time(summary->ranked_by.empty()),
-      by_rounds(by_time || !costs.empty()),
+      by_time(!summary->ranked_by),
+      by_rounds(by_time || !costs_of(*winner, *outcome).empty()),
       accuracy(demands->accuracy.value_or(kAccuracy)),
       seconds(winner->time().seconds),
       time_width(relative_width(winner->time())),
-      width(by_time ? time_width : width_of(costs)),
+      width(by_time ? time_width : width_of(costs_of(*winner, *outcome))),
       loss(has_rivals(*summary, *outcome) ? summary->ranking.loss : std::optional(0.0)) {}
 
 Decision Standing::decision() const {

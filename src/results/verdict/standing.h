@@ -41,8 +41,7 @@ struct Standing {
   const TuningOutcome* outcome;
   const Demands* demands;
   const Ranked* winner;
-  std::vector<double> costs;  ///< of its rounds; empty: it is ranked by its time, or the finals are of an older version
-  bool by_time;
+  bool by_time;    ///< it is ranked by what follows from its time
   bool by_rounds;  ///< the rounds of the finals compared what the objective follows from
   double accuracy;
   double seconds;
