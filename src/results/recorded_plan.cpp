@@ -30,30 +30,30 @@ void set_objectives(Plan& plan, const recording::Recording& recording, const std
 }
 
 config::Loaded plan_of_files(const recording::Recording& recording, const RecordedPlanRules& rules) {
-  config::LoadOptions options{rules.load};
-  options.figures = recording::figures_of(recording);
-  options.file_must_exist = false;
-  options.measured_here = false;
+  config::LoadRules load{rules.load};
+  load.figures = recording::figures_of(recording);
+  load.file_must_exist = false;
+  load.measured_here = false;
   std::optional<Device> from_file;
   if (rules.device_file) from_file = config::read_device(*rules.device_file);
-  options.probe = [&](Backend) {
+  load.probe = [&](Backend) {
     if (from_file) return *from_file;
     if (!recording.device.properties.empty()) return recording.device;
     throw Error(ExitCode::bad_input, recording.file +
                                          ": the recording does not tell the properties of its device, "
                                          "which an expression uses; give them with --device-file");
   };
-  config::Loaded loaded = config::load(rules.yamls, options);
+  config::Loaded loaded = config::load(rules.yamls, load);
   // Who replays a recording without saying what for wants what it was recorded for.
-  const bool silent = options.objectives.empty() && loaded.source.root.find("objective") == nullptr;
+  const bool silent = load.objectives.empty() && loaded.source.root.find("objective") == nullptr;
   if (silent && recording.format != recording::Recording::Format::journal)
     set_objectives(loaded.plan, recording, recording.objectives);
   return loaded;
 }
 
 config::Loaded plan_of_recording(const recording::Recording& recording, const RecordedPlanRules& rules) {
-  const config::LoadSettings& options = rules.load;
-  if (!options.params.empty() || !options.new_params.empty() || options.m || options.n || options.k)
+  const config::LoadSettings& settings = rules.load;
+  if (!settings.params.empty() || !settings.new_params.empty() || settings.m || settings.n || settings.k)
     throw Error(ExitCode::bad_input,
                 "--param, --add-param, -m, -n and -k change a tuning file's grid; give it with --yaml");
   config::Loaded loaded;
@@ -69,8 +69,8 @@ config::Loaded plan_of_recording(const recording::Recording& recording, const Re
   loaded.source.folder = std::filesystem::absolute(rules.recording).parent_path();
   loaded.source.root = config::make_mapping({});
   loaded.source.root.set("name", config::make_text(loaded.plan.name, {}));
-  if (!has_results || !options.objectives.empty())
-    set_objectives(loaded.plan, recording, options.objectives.empty() ? recording.objectives : options.objectives);
+  if (!has_results || !settings.objectives.empty())
+    set_objectives(loaded.plan, recording, settings.objectives.empty() ? recording.objectives : settings.objectives);
   return loaded;
 }
 

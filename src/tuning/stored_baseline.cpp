@@ -27,10 +27,10 @@ std::string problem_of(const Plan& plan) { return problem_size_text(plan.problem
 
 /// The best.yaml as the tuning file of its one spec: its launch is that of then.
 config::Loaded load_then(const fs::path& file, const Device& device) {
-  config::LoadOptions options;
-  options.file_must_exist = false;
-  options.probe = [&](Backend) { return device; };
-  return config::load(std::array{file}, options);
+  config::LoadRules rules;
+  rules.file_must_exist = false;
+  rules.probe = [&](Backend) { return device; };
+  return config::load(std::array{file}, rules);
 }
 
 /// The spec where it is in the grid, so that its metrics can be computed; else one without parameters.

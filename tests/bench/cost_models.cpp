@@ -14,8 +14,8 @@ namespace tune::bench {
 namespace {
 
 /// The words of `8192x8192x512 bf16 bf16 f32 row col row`: sizes, types of A, B and C, layouts.
-config::LoadOptions options_of(const recording::Recording& recording, const Device& device) {
-  config::LoadOptions options;
+config::LoadRules options_of(const recording::Recording& recording, const Device& device) {
+  config::LoadRules options;
   std::vector<std::string> words;
   std::string word;
   for (const char letter : recording.problem + " ") {

@@ -70,8 +70,8 @@ bool refuses_only_properly(const std::string& file, Read read) {
   }
 }
 
-config::LoadOptions load_options() {
-  config::LoadOptions options;
+config::LoadRules load_options() {
+  config::LoadRules options;
   options.file_must_exist = false;
   options.probe = [](Backend) {
     Device device{"fuzz", "1", "sm_90a", {}};
@@ -120,7 +120,7 @@ void check_best(const config::Loaded& loaded, const fs::path& folder) {
   write(best, text);
   config::Loaded again;
   try {
-    config::LoadOptions options = load_options();
+    config::LoadRules options = load_options();
     options.limits = nullptr;
     again = config::load(std::vector{best}, options);
   } catch (const Error& error) {
@@ -317,7 +317,7 @@ Reader override_reader(const fs::path& folder) {
   return {"overrides",
           {"TILE:[8, 16]\nMODE:row\nNEW:[1, 2.5, a]\nSHAPE:[2, 1]\n", "TILE=8\nMODE=a b\nSHAPE=[2,1]\n"},
           [file](const std::string& text) {
-            config::LoadOptions options = load_options();
+            config::LoadRules options = load_options();
             std::istringstream lines(text);
             std::vector<std::string> filters;
             for (std::string line; std::getline(lines, line);)

@@ -48,15 +48,15 @@ class TuningFolder {
   std::filesystem::path folder_;
 };
 
-inline config::LoadOptions without_kernel_file() {
-  config::LoadOptions options;
+inline config::LoadRules without_kernel_file() {
+  config::LoadRules options;
   options.file_must_exist = false;
   return options;
 }
 
 /// Loads one tuning file named gemm.yaml; its kernel file need not exist.
 inline config::Loaded load_text(const TuningFolder& folder, const std::string& text,
-                                const config::LoadOptions& options = without_kernel_file()) {
+                                const config::LoadRules& options = without_kernel_file()) {
   const std::vector<std::filesystem::path> yamls = {folder.write("gemm.yaml", text)};
   return config::load(yamls, options);
 }

@@ -40,27 +40,27 @@ TunedPlan::TunedPlan(std::vector<std::filesystem::path> yamls, database::ResultG
       backend_(backend_of(group_)),
       device_(device_named(device, group_.device.arch, backend_, workers)) {}
 
-config::LoadSettings TunedPlan::load_options(const database::Sizes& sizes) const {
-  config::LoadSettings options;
-  options.backend = backend_;
+config::LoadSettings TunedPlan::load_settings(const database::Sizes& sizes) const {
+  config::LoadSettings settings;
+  settings.backend = backend_;
   if (is_program(backend_)) {
-    options.m = database::size_of(sizes, "m");
-    options.n = database::size_of(sizes, "n");
-    options.k = database::size_of(sizes, "k");
+    settings.m = database::size_of(sizes, "m");
+    settings.n = database::size_of(sizes, "n");
+    settings.k = database::size_of(sizes, "k");
   } else {
     const auto routing = group_.problem.find("routing");
     const bool is_listed = routing != group_.problem.end() && is_of_list(routing->second);
     for (const auto& [name, size] : sizes)
-      if (name != "groups" || !is_listed) options.problem.push_back(fmt::format("{}={}", name, size));
+      if (name != "groups" || !is_listed) settings.problem.push_back(fmt::format("{}={}", name, size));
     for (const auto& [name, value] : group_.problem)
       if (std::string option = problem_option(name, value); !option.empty())
-        options.problem.push_back(std::move(option));
+        settings.problem.push_back(std::move(option));
   }
-  return options;
+  return settings;
 }
 
 /// Throws Error(bad_input), of the file's name first if it is another kernel's, which may have another problem.
-config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
+config::Loaded TunedPlan::load_theirs(config::LoadRules rules) const {
   const auto require_same_kernel = [&](const config::Loaded& loaded) {
     if (loaded.plan.name != group_.kernel)
       throw Error(ExitCode::bad_input, fmt::format("{}: this is the tuning file of '{}', and the results are of '{}'",
@@ -68,11 +68,11 @@ config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
   };
   std::optional<config::Loaded> loaded;
   try {
-    loaded = config::load(yamls_, options);
+    loaded = config::load(yamls_, rules);
   } catch (const Error&) {
-    options.problem.clear();
+    rules.problem.clear();
     try {
-      loaded = config::load(yamls_, options);
+      loaded = config::load(yamls_, rules);
     } catch (const Error&) {
       // It says less than the first: the results bring what is missing now.
     }
@@ -84,9 +84,9 @@ config::Loaded TunedPlan::load_theirs(config::LoadOptions options) const {
 }
 
 config::Loaded TunedPlan::at(const database::Sizes& sizes) const {
-  config::LoadOptions options{load_options(sizes)};
-  options.probe = [this](Backend) { return device_; };
-  config::Loaded loaded = load_theirs(std::move(options));
+  config::LoadRules rules{load_settings(sizes)};
+  rules.probe = [this](Backend) { return device_; };
+  config::Loaded loaded = load_theirs(std::move(rules));
   database::ResultKey key;
   std::vector<Setting> none;
   database::set_problem(key, loaded.plan.problem, loaded.plan.constants, none);

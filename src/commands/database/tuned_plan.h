@@ -23,7 +23,7 @@ class TunedPlan {
   const database::ResultGroup& group() const { return group_; }
   const Device& device() const { return device_; }
   /// How the file is read for these sizes, but for the device.
-  config::LoadSettings load_options(const database::Sizes& sizes) const;
+  config::LoadSettings load_settings(const database::Sizes& sizes) const;
   /// Throws Error(bad_input) also if the file is another kernel's.
   config::Loaded at(const database::Sizes& sizes) const;
 
@@ -35,7 +35,7 @@ class TunedPlan {
   bool share_binary(const std::vector<Setting>& params, const database::Sizes& a, const database::Sizes& b) const;
 
  private:
-  config::Loaded load_theirs(config::LoadOptions options) const;
+  config::Loaded load_theirs(config::LoadRules rules) const;
   exec::RequestFactory requests(const config::Loaded& loaded) const;
 
   std::vector<std::filesystem::path> yamls_;

@@ -10,7 +10,7 @@ namespace {
 Backend backend_to_probe(const TuneOptions& options, exec::Workers& workers) {
   if (options.load.backend) return *options.load.backend;
   if (options.yaml.empty()) return Backend::cpu;
-  config::LoadOptions rules{options.load};
+  config::LoadRules rules{options.load};
   rules.file_must_exist = false;
   rules.present = [&](Backend backend) { return workers.present(backend); };
   rules.probe = [&](Backend backend) { return workers.probe(backend).device; };

@@ -15,7 +15,7 @@ namespace tune::commands {
 namespace {
 
 config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Machine& machine) {
-  config::LoadOptions rules{job.load};
+  config::LoadRules rules{job.load};
   if (job.prefix) rules.profile = job.prefix->string() + job.file_suffix();
   if (!options.times_nothing()) rules.run_seconds = options.measure.deadlines.run.count();
   rules.file_must_exist = options.mode != Mode::dry_run;

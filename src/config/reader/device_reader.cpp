@@ -21,11 +21,11 @@ const std::string kDevice = "device.";
 
 /// The device that expressions ask; without properties where none is known but the file's defaults will do.
 Device device_in_expressions(const SymbolTable& scope, const FixedValueSources& sources) try {
-  if (!sources.options.probe)
+  if (!sources.rules.probe)
     throw Error(ExitCode::environment,
                 fmt::format("an expression of '{}' uses device.*, but no device is known; give --device-file",
                             sources.plan.name));
-  return sources.options.probe(sources.plan.backend());
+  return sources.rules.probe(sources.plan.backend());
 } catch (const Error&) {
   // What cannot do without the device asks for it again.
   const bool known = std::ranges::all_of(scope.used_device_slots(), [&](int slot) {

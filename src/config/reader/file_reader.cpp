@@ -67,8 +67,8 @@ std::string expand(const std::string& text, const Place& place, Diagnostics& dia
 
 class FileReader {
  public:
-  FileReader(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options, Plan& plan)
-      : top_(&top), folder_(folder), options_(&options), plan_(&plan), diagnostics_(&top.diagnostics()) {}
+  FileReader(const Fields& top, const std::filesystem::path& folder, const LoadRules& rules, Plan& plan)
+      : top_(&top), folder_(folder), rules_(&rules), plan_(&plan), diagnostics_(&top.diagnostics()) {}
 
   FileSection read() {
     const Backend wanted = read_wanted();
@@ -91,14 +91,14 @@ class FileReader {
 
  private:
   Backend read_wanted() {
-    if (options_->backend) return *options_->backend;
+    if (rules_->backend) return *rules_->backend;
     const Node* node = top_->find("backend");
     if (node == nullptr) return Backend::automatic;
     if (!read_choice(*node, "backend", backend_names(), *diagnostics_)) return Backend::automatic;
     return *parse_backend(node->text);
   }
 
-  bool present(Backend backend) const { return !options_->present || options_->present(backend); }
+  bool present(Backend backend) const { return !rules_->present || rules_->present(backend); }
 
   /// The source of a mapping of sources.
   const Node* choose(const Node& node, Backend wanted) {
@@ -139,7 +139,7 @@ class FileReader {
     plan_->file_as_written = node.text;
     plan_->file = resolve(node, folder_, *diagnostics_);
     std::error_code error;
-    if (options_->file_must_exist && !std::filesystem::is_regular_file(plan_->file, error)) {
+    if (rules_->file_must_exist && !std::filesystem::is_regular_file(plan_->file, error)) {
       diagnostics_->add(node.place,
                         fmt::format("no such file: '{}' (looked for {}){}", node.text, plan_->file.string(),
                                     placeholders_of(node.text).empty()
@@ -213,7 +213,7 @@ class FileReader {
 
   std::optional<Backend> program_backend(const Node& file, Backend wanted) {
     if (wanted == Backend::automatic || is_program(wanted) || file.is_mapping()) return Backend::program;
-    const Node* node = options_->backend ? &file : top_->find("backend");
+    const Node* node = rules_->backend ? &file : top_->find("backend");
     diagnostics_->add(node->place,
                       fmt::format("backend {} needs 'kernel:', the kernel's name; without it the file is run "
                                   "as a program",
@@ -223,7 +223,7 @@ class FileReader {
 
   const Fields* top_;
   std::filesystem::path folder_;
-  const LoadOptions* options_;
+  const LoadRules* rules_;
   Plan* plan_;
   Diagnostics* diagnostics_;
   FileSection section_;
@@ -233,9 +233,9 @@ class FileReader {
 
 }  // namespace
 
-FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options,
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadRules& rules,
                               Plan& plan) {
-  return FileReader(top, folder, options, plan).read();
+  return FileReader(top, folder, rules, plan).read();
 }
 
 std::filesystem::path join(const std::filesystem::path& folder, const std::filesystem::path& path) {

@@ -18,7 +18,7 @@ struct FileSection {
 
 /// Reads `file:`, `backend:` and whether there is `kernel:`; the plan gets the sources. `auto` goes by suffix, and in a
 /// mapping by what is present in the order cuda, hip, cpu.
-FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadOptions& options,
+FileSection read_file_section(const Fields& top, const std::filesystem::path& folder, const LoadRules& rules,
                               Plan& plan);
 
 /// `path`, relative to `folder`, in normal form and without a slash at its end.

@@ -90,9 +90,9 @@ std::string owner_of(std::string_view name, const Plan& plan) {
 
 std::span<const FileKey> file_keys() { return kKeys; }
 
-Interpreter::Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics)
+Interpreter::Interpreter(const Source& source, const LoadRules& rules, Diagnostics& diagnostics)
     : source_(source),
-      options_(options),
+      rules_(rules),
       diagnostics_(diagnostics),
       top_(source.root, "the tuning file", names_of_keys(), diagnostics),
       scope_(diagnostics) {}
@@ -115,8 +115,8 @@ Plan Interpreter::run() {
   diagnostics_.throw_if_any();
   plan_.result_names = scope_.names();
   add_device_limits();
-  plan_.space = Space(space_names_, fixed_values(scope_, space_names_, {plan_, options_, device_defaults_}),
-                      std::move(mappings_));
+  plan_.space =
+      Space(space_names_, fixed_values(scope_, space_names_, {plan_, rules_, device_defaults_}), std::move(mappings_));
   check_trusted_spec();
   return std::move(plan_);
 }
@@ -134,7 +134,7 @@ void Interpreter::read_heading() {
                        fmt::format("kernel '{}' must be the name of an extern \"C\" function", kernel.name));
     }
   }
-  file_ = read_file_section(top_, source_.folder, options_, plan_);
+  file_ = read_file_section(top_, source_.folder, rules_, plan_);
   kernel.backend = file_.backend.value_or(Backend::automatic);
   if (is_program(kernel.backend))
     plan_.subject = ProgramPlan{{}, file_.is_command};
@@ -174,7 +174,7 @@ void Interpreter::read_space() {
       },
       file_.is_command ? Arithmetic::none : Arithmetic::unquoted, diagnostics_);
   // A recording may have been made with any names, and sets nothing.
-  if (options_.measured_here) check_device_parameters(*params, file_.backend, params_, diagnostics_);
+  if (rules_.measured_here) check_device_parameters(*params, file_.backend, params_, diagnostics_);
   for (const ParameterMapping& mapping : params_) {
     scope_.add_mapping(mapping.place, mapping.parameters);
     mappings_.push_back({mapping.parameters, {}, {}});
@@ -359,36 +359,36 @@ void Interpreter::check_trusted_spec() {
 void Interpreter::read_rules() {
   if (const Node* build = top_.find("build")) {
     plan_.build =
-        read_build(*build, source_.folder, plan_.constants, plan_.is_program(), options_.file_must_exist, diagnostics_);
+        read_build(*build, source_.folder, plan_.constants, plan_.is_program(), rules_.file_must_exist, diagnostics_);
     std::error_code ignored;
     for (const std::filesystem::path& folder : plan_.build.include)
-      if (options_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
+      if (rules_.file_must_exist && !std::filesystem::is_directory(folder, ignored))
         diagnostics_.add(build->find("include")->place,
                          fmt::format("build.include: there is no folder {}", folder.string()));
   }
   if (plan_.is_program())
-    read_program(top_, options_, mappings_, plan_);
+    read_program(top_, rules_, mappings_, plan_);
   else if (top_.find("kernel") != nullptr)
-    refuse_program_rules(top_, options_, plan_.kernel()->name);
+    refuse_program_rules(top_, rules_, plan_.kernel()->name);
   const bool times_whole = plan_.is_program() && plan_.program()->times_whole();
   if (times_whole) plan_.measure.warmup = kRunsBeforehand;
   if (const Node* measure = top_.find("measure")) plan_.measure = read_measure(*measure, plan_.measure, diagnostics_);
-  if (options_.state) plan_.measure.state = *options_.state;
-  if (options_.run_seconds && (!plan_.is_program() || times_whole))
-    check_run_seconds(top_.find("measure"), plan_.measure, *options_.run_seconds, diagnostics_);
+  if (rules_.state) plan_.measure.state = *rules_.state;
+  if (rules_.run_seconds && (!plan_.is_program() || times_whole))
+    check_run_seconds(top_.find("measure"), plan_.measure, *rules_.run_seconds, diagnostics_);
 }
 
 void Interpreter::read_figures() {
   for (const std::string_view name : kFigures) scope_.add_result(std::string(name));
-  for (const std::string& figure : options_.figures)
+  for (const std::string& figure : rules_.figures)
     if (is_identifier(figure) && !scope_.declares(figure)) scope_.add_result(figure);
   if (const Node* metrics = top_.find("metrics")) {
     plan_.metrics = read_metrics(*metrics, plan_.is_program(), scope_, diagnostics_);
   }
-  const bool any_column = plan_.is_program() && options_.figures.empty();
+  const bool any_column = plan_.is_program() && rules_.figures.empty();
   std::vector<std::string> names = read_objectives(
       top_.find("objective"),
-      {plan_.metrics, options_.figures, options_.objectives, any_column, flops_of(plan_.problem) > 0}, diagnostics_);
+      {plan_.metrics, rules_.figures, rules_.objectives, any_column, flops_of(plan_.problem) > 0}, diagnostics_);
   if (names.empty()) return;
   plan_.objective = names.front();
   plan_.other_objectives.assign(names.begin() + 1, names.end());
@@ -408,7 +408,7 @@ void Interpreter::read_points() {
 }
 
 void Interpreter::add_device_limits() {
-  const auto device = is_gpu(plan_.backend()) && options_.limits ? options_.limits(plan_.backend()) : std::nullopt;
+  const auto device = is_gpu(plan_.backend()) && rules_.limits ? rules_.limits(plan_.backend()) : std::nullopt;
   if (!device) return;
   for (const Constraint& limit : device_limits(plan_.kernel()->launches, plan_.backend(), *device, space_names_)) {
     for (std::size_t i = 0; i < mappings_.size(); ++i) {

@@ -11,7 +11,7 @@ namespace tune::config {
 /// Turns one tuning file into a plan, section by section; every section adds the names that later ones may use.
 class Interpreter {
  public:
-  Interpreter(const Source& source, const LoadOptions& options, Diagnostics& diagnostics);
+  Interpreter(const Source& source, const LoadRules& rules, Diagnostics& diagnostics);
 
   /// Throws as `load`.
   Plan run();
@@ -38,7 +38,7 @@ class Interpreter {
   void add_device_limits();
 
   const Source& source_;
-  const LoadOptions& options_;
+  const LoadRules& rules_;
   Diagnostics& diagnostics_;
   Fields top_;
   SymbolTable scope_;

@@ -6,23 +6,23 @@
 namespace tune::config {
 namespace {
 
-bool leave_specs_alone(const LoadOptions& options) {
-  const bool runs_alike = !options.shell && !options.whole && !options.warmup && !options.prepare && !options.cleanup;
-  return runs_alike && options.params.empty() && options.new_params.empty() && !options.m && !options.n && !options.k &&
-         !options.shape && !options.backend && options.problem.empty() && !options.configuration;
+bool leave_specs_alone(const LoadRules& rules) {
+  const bool runs_alike = !rules.shell && !rules.whole && !rules.warmup && !rules.prepare && !rules.cleanup;
+  return runs_alike && rules.params.empty() && rules.new_params.empty() && !rules.m && !rules.n && !rules.k &&
+         !rules.shape && !rules.backend && rules.problem.empty() && !rules.configuration;
 }
 
 }  // namespace
 
-Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options) {
+Loaded load(std::span<const std::filesystem::path> yamls, const LoadRules& rules) {
   Diagnostics diagnostics;
-  const bool is_command = !options.command.empty();
-  const bool launched = options.measured_here && options.file_must_exist;
-  Source source = is_command ? source_of_command(options) : read_source(yamls, launched, diagnostics);
-  std::vector<Setting> chosen = apply_overrides(options, source.root, diagnostics);
+  const bool is_command = !rules.command.empty();
+  const bool launched = rules.measured_here && rules.file_must_exist;
+  Source source = is_command ? source_of_command(rules) : read_source(yamls, launched, diagnostics);
+  std::vector<Setting> chosen = apply_overrides(rules, source.root, diagnostics);
   std::optional<RecordedResult> result;
-  if (yamls.size() == 1 && leave_specs_alone(options)) result = read_result(source.root, diagnostics);
-  Plan plan = Interpreter(source, options, diagnostics).run();
+  if (yamls.size() == 1 && leave_specs_alone(rules)) result = read_result(source.root, diagnostics);
+  Plan plan = Interpreter(source, rules, diagnostics).run();
   plan.yaml =
       is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();

@@ -38,7 +38,7 @@ struct LoadSettings {
 };
 
 /// For what a tuning file is read, and whom to ask about this machine.
-struct LoadOptions : LoadSettings {
+struct LoadRules : LoadSettings {
   /// What the names of a profiler's files begin with; empty: the plan's name.
   std::filesystem::path profile = {};
   std::vector<std::string> figures = {};      ///< additional names of measured values: columns of a recording
@@ -79,8 +79,8 @@ struct Loaded {
 /// Reads tuning files into a plan. Several must share name and file: their params are joined as a union, their
 /// constraints hold for all, anything else must be equal where two say it. Starts nothing and writes nothing.
 /// Throws Error(bad_input) with all that is wrong, one `FILE:LINE: text` per line; Error(environment) if no backend of
-/// the file is present or the device does not tell a property that an expression needs. `yamls` is empty if the options
+/// the file is present or the device does not tell a property that an expression needs. `yamls` is empty if the rules
 /// have a command.
-Loaded load(std::span<const std::filesystem::path> yamls, const LoadOptions& options);
+Loaded load(std::span<const std::filesystem::path> yamls, const LoadRules& rules);
 
 }  // namespace tune::config

@@ -23,9 +23,9 @@ Words profiler_command(const std::string& profiler, const std::string& files) {
 
 class RunReader {
  public:
-  RunReader(const Fields& top, const LoadOptions& options, std::span<const Space::Mapping> mappings, Plan& plan)
+  RunReader(const Fields& top, const LoadRules& rules, std::span<const Space::Mapping> mappings, Plan& plan)
       : top_(&top),
-        options_(&options),
+        rules_(&rules),
         mappings_(mappings),
         plan_(&plan),
         program_(&std::get<ProgramPlan>(plan.subject)),
@@ -84,8 +84,7 @@ class RunReader {
 
   /// Options, and the words that they put around `run`.
   std::vector<std::pair<const char*, std::string>> around() const {
-    return {{"--exec-prefix", options_->exec_prefix.value_or("")},
-            {"--exec-suffix", options_->exec_suffix.value_or("")}};
+    return {{"--exec-prefix", rules_->exec_prefix.value_or("")}, {"--exec-suffix", rules_->exec_suffix.value_or("")}};
   }
 
   void check_around() {
@@ -140,9 +139,9 @@ class RunReader {
 
   /// Puts what the command line says before and after the command.
   void surround() {
-    program_->prefix = words_of("--exec-prefix", options_->exec_prefix);
-    if (options_->processes) append(program_->prefix, {"mpirun", "-np", std::to_string(*options_->processes)});
-    program_->suffix = words_of("--exec-suffix", options_->exec_suffix);
+    program_->prefix = words_of("--exec-prefix", rules_->exec_prefix);
+    if (rules_->processes) append(program_->prefix, {"mpirun", "-np", std::to_string(*rules_->processes)});
+    program_->suffix = words_of("--exec-suffix", rules_->exec_suffix);
     if (program_->run.is_shell)
       for (const std::string& word : program_->suffix)
         if (!placeholders_of(word).empty())
@@ -150,21 +149,21 @@ class RunReader {
                    fmt::format("'{}' has a placeholder, and the command is read by a shell; write it into run: of "
                                "the tuning file",
                                word));
-    const bool is_single = options_->profiler == "ncu-single";
+    const bool is_single = rules_->profiler == "ncu-single";
     if (program_->run.is_shell && (is_single || !program_->suffix.empty()))
       if (const auto end = end_of_first_command(program_->run.words.back()))
         complain(is_single ? "--profile" : "--exec-suffix",
                  fmt::format("the shell's command has {}, behind which words do not reach the program; write them "
                              "into run: of the tuning file",
                              *end));
-    if (!options_->profiler) return;
-    const auto files = std::filesystem::absolute(options_->profile.empty() ? plan_->name : options_->profile.string());
-    append(program_->prefix, profiler_command(*options_->profiler, files.string()));
+    if (!rules_->profiler) return;
+    const auto files = std::filesystem::absolute(rules_->profile.empty() ? plan_->name : rules_->profile.string());
+    append(program_->prefix, profiler_command(*rules_->profiler, files.string()));
     if (is_single) append(program_->suffix, {"--bench-max-iters=0", "--bench-max-batch-size=1"});
   }
 
   const Fields* top_;
-  const LoadOptions* options_;
+  const LoadRules* rules_;
   std::span<const Space::Mapping> mappings_;
   Plan* plan_;
   ProgramPlan* program_;
@@ -174,15 +173,15 @@ class RunReader {
 
 }  // namespace
 
-void read_program(const Fields& top, const LoadOptions& options, std::span<const Space::Mapping> mappings, Plan& plan) {
-  RunReader(top, options, mappings, plan).read();
+void read_program(const Fields& top, const LoadRules& rules, std::span<const Space::Mapping> mappings, Plan& plan) {
+  RunReader(top, rules, mappings, plan).read();
 }
 
-void refuse_program_rules(const Fields& top, const LoadOptions& options, const std::string& kernel) {
-  const std::pair<const char*, bool> given[] = {{"--exec-prefix", options.exec_prefix.has_value()},
-                                                {"--exec-suffix", options.exec_suffix.has_value()},
-                                                {"--mpirun-np", options.processes.has_value()},
-                                                {"--profile", options.profiler.has_value()}};
+void refuse_program_rules(const Fields& top, const LoadRules& rules, const std::string& kernel) {
+  const std::pair<const char*, bool> given[] = {{"--exec-prefix", rules.exec_prefix.has_value()},
+                                                {"--exec-suffix", rules.exec_suffix.has_value()},
+                                                {"--mpirun-np", rules.processes.has_value()},
+                                                {"--profile", rules.profiler.has_value()}};
   for (const auto& [option, is_given] : given)
     if (is_given)
       top.diagnostics().add(

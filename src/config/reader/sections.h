@@ -34,7 +34,7 @@ DeviceDefaults read_device_defaults(const Node& node, Backend backend, const Sym
 /// Who knows the values of names that are the same for all specs.
 struct FixedValueSources {
   const Plan& plan;
-  const LoadOptions& options;
+  const LoadRules& rules;
   const DeviceDefaults& defaults;
 };
 /// The values of the scope's names as far as `names` has them. Throws Error(environment) if an expression needs what no
@@ -125,9 +125,9 @@ bool compares_nothing(const Expression& condition, const Names& names, std::span
 /// the command line says before and after its command. Reports placeholders that stand for nothing or for two things,
 /// parameters that do not reach the program, what needs a shell, and words behind a shell's text that would not reach
 /// the program. The plan has its file and its rules of building, and not yet its space, which has these mappings.
-void read_program(const Fields& top, const LoadOptions& options, std::span<const Space::Mapping> mappings, Plan& plan);
+void read_program(const Fields& top, const LoadRules& rules, std::span<const Space::Mapping> mappings, Plan& plan);
 /// Reports these keys and options for a kernel.
-void refuse_program_rules(const Fields& top, const LoadOptions& options, const std::string& kernel);
+void refuse_program_rules(const Fields& top, const LoadRules& rules, const std::string& kernel);
 
 // --- objective ---
 

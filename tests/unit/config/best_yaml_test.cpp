@@ -124,7 +124,7 @@ TEST_F(BestYaml, LoadsBackAsTheOneSpec) {
 }
 
 TEST_F(BestYaml, KeepsAPowerStateThatTheCommandLineChose) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.state = PowerState::sustained;
   for (const char* measure : {"measure: {min_launches: 3}", "measure: {state: burst}", "let: {}"}) {
     const config::Loaded loaded = load_text(folder_, cpu_file(std::string(measure) + "\n"), options);
@@ -149,7 +149,7 @@ TEST_F(BestYaml, KeepsATextThatLooksLikeArithmetic) {
 }
 
 TEST_F(BestYaml, CarriesTheCommandLinesSizes) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.m = 512;
   const config::Loaded loaded = load_text(folder_, kGemm, options);
   const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
@@ -160,7 +160,7 @@ TEST_F(BestYaml, KeepsTheBackendThatWasTuned) {
   const std::string text =
       "name: x\nfile: {cuda: a.cu, cpu: a.cpp}\nkernel: f\nparams: {P: 1}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n";
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.backend = Backend::cpu;
   const config::Loaded loaded = load_text(folder_, text, options);
   const config::Loaded best = load_best(write(loaded, result_of(loaded.plan, 0)));
@@ -181,7 +181,7 @@ TEST_F(BestYaml, CarriesAProgramsCommands) {
 TEST_F(BestYaml, KeepsTheObjectiveOfTheCommandLine) {
   const auto objective = [this](const std::string& written, const std::vector<std::string>& given,
                                 const std::vector<std::string>& figures = {}) {
-    config::LoadOptions options = without_kernel_file();
+    config::LoadRules options = without_kernel_file();
     options.objectives = given;
     options.figures = figures;
     const config::Loaded loaded = load_text(folder_, cpu_file(written + "metrics: {x: 1/time}\n"), options);

@@ -8,7 +8,7 @@ namespace {
 
 class BadInput : public testing::Test {
  protected:
-  std::string complaint(const std::string& text, const config::LoadOptions& options = without_kernel_file()) {
+  std::string complaint(const std::string& text, const config::LoadRules& options = without_kernel_file()) {
     return folder_.complaint([&] { load_text(folder_, text, options); });
   }
   /// The complaint of a program's file whose params, on line 3, are `params`.
@@ -120,7 +120,7 @@ TEST_F(BadInput, AnOptionalArgumentNeedsItsName) {
 }
 
 TEST_F(BadInput, AnOptionThatDeclaresNothingIsOneMistake) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.params = {"P=1,3"};
   EXPECT_EQ(complaint("name: x\nrun: sort {P} y\n", options), "--param P=1,3: write NAME:VALUE or NAME:[VALUE, VALUE]");
   options.new_params = {"Q=1"};
@@ -219,14 +219,14 @@ TEST_F(BadInput, AnUnsetEnvironmentVariableIsNamed) {
 }
 
 TEST_F(BadInput, AMissingKernelFileIsNamed) {
-  const std::string text = complaint(program_file("{P: 1}"), config::LoadOptions{});
+  const std::string text = complaint(program_file("{P: 1}"), config::LoadRules{});
   EXPECT_EQ(text, "gemm.yaml:2: no such file: 'gemm.mojo' (looked for gemm.mojo)");
 }
 
 TEST_F(BadInput, AMissingFileThatTheBuildDependsOnIsNamed) {
   folder_.write("gemm.mojo", "");
   folder_.write("there.py", "");
-  EXPECT_EQ(complaint(program_file("{P: 1}", "build: {depends: [there.py, lib/absent.py]}\n"), config::LoadOptions{}),
+  EXPECT_EQ(complaint(program_file("{P: 1}", "build: {depends: [there.py, lib/absent.py]}\n"), config::LoadRules{}),
             "gemm.yaml:4: no such file in build.depends: 'lib/absent.py' (looked for lib/absent.py)");
 }
 
@@ -269,7 +269,7 @@ TEST_F(BadInput, AFileWithoutBackendIsNotComplainedOfForItsNames) {
 }
 
 TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.present = [](Backend) { return false; };
   try {
     load_text(folder_, "name: x\nfile: {cuda: a.cu, hip: a.hip}\nkernel: f\nparams: {P: 1}\n", options);
@@ -281,7 +281,7 @@ TEST_F(BadInput, NoPresentBackendIsTheEnvironmentsFault) {
 }
 
 TEST_F(BadInput, DefaultsOfADeviceMustCoverWhatExpressionsUse) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.probe = [](Backend) -> Device { throw Error(ExitCode::environment, "no device"); };
   try {
     load_text(folder_, cpu_file("device_defaults: {cores: 4}\nconstraints: [BM < device.cores + device.simd_bits]"),
@@ -293,7 +293,7 @@ TEST_F(BadInput, DefaultsOfADeviceMustCoverWhatExpressionsUse) {
 }
 
 TEST_F(BadInput, ADeviceThatDoesNotTellAPropertyIsTheEnvironmentsFault) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.probe = [](Backend) { return Device{"box", "", "", {}}; };
   try {
     load_text(folder_, cpu_file("constraints: [BM < device.cores]"), options);
@@ -382,7 +382,7 @@ TEST_F(BadInput, ACountIsMendedWhereItsSizeIsGiven) {
   };
   const std::string text = "count of buffer 'q' is 0; it must be positive";
   EXPECT_EQ(complaint(file(0)), "gemm.yaml:9: " + text);
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.problem = {"cols=8", "rows=0"};
   EXPECT_EQ(complaint(file(64), options), "--problem rows=0: " + text);
 }
@@ -579,7 +579,7 @@ TEST_F(BadInput, FilesTunedTogetherMustAgree) {
 }
 
 TEST_F(BadInput, OptionsAreNamedByTheirText) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.new_params = {"Q:1"};
   options.params = {"BM", "BN:[1", "P:{pow2: [3, 4]}", "$Q:2"};
   EXPECT_EQ(
@@ -596,7 +596,7 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
       "sizes.yaml",
       "- {M: 64, NN: 48, KK: 32}\n- {M: 64, m: 64, N: 48,\n   K: 8, Q: 1}\n- {M: 1, ZZ: 1}\n- {m: 2, BM: 1}\n");
   const std::vector<config::Shape> shapes = config::read_shapes(path).shapes;
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   const auto of_shape = [&](std::size_t index, const std::string& text) {
     options.shape = shapes.at(index);
     return complaint(text, options);
@@ -614,7 +614,7 @@ TEST_F(BadInput, AShapeSaysOnlyWhatIsKnownAndAllThatIsNeeded) {
   EXPECT_TRUE(of_shape(2, custom).starts_with("sizes.yaml:4: a shape has 'M'" + neither + ", did you mean 'm'?\n" +
                                               "sizes.yaml:4: a shape has 'ZZ'" + neither))
       << of_shape(2, custom);
-  config::LoadOptions with_k = without_kernel_file();
+  config::LoadRules with_k = without_kernel_file();
   with_k.k = 8;
   EXPECT_TRUE(
       complaint(custom, with_k)

@@ -47,7 +47,7 @@ std::int64_t evaluate(const Plan& plan, const Expression& expression, std::int64
 
 class Config : public testing::Test {
  protected:
-  Plan load(const std::string& text, const config::LoadOptions& options = without_kernel_file()) {
+  Plan load(const std::string& text, const config::LoadRules& options = without_kernel_file()) {
     return load_text(folder_, text, options).plan;
   }
   Plan load_params(const std::string& params) { return load(program_file(params)); }
@@ -512,7 +512,7 @@ TEST_F(Config, ChoosesTheFirstPresentSourceOfAMapping) {
       "name: x\nfile: {cpu: a.cpp, hip: a.hip, cuda: a.cu}\nkernel: f\nparams: {P: 1}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\n"
       "launch: {grid: [m], block: [1], shared: 4, args: [A]}\n";
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   EXPECT_EQ(load(text, options).backend(), Backend::cuda);
   options.present = [](Backend backend) { return backend != Backend::cuda; };
   EXPECT_EQ(load(text, options).backend(), Backend::hip);
@@ -531,7 +531,7 @@ TEST_F(Config, NamesOfOtherBackendsDoNotApply) {
       "name: x\nfile: {cpu: a.cpp, cuda: a.cu}\nkernel: f\nparams: {P: [1, 2]}\n"
       "problem: {gemm: {m: 8, n: 8, k: 8}}\nlaunch: {grid: [m], block: [1], args: [A]}\n"
       "constraints: [P < device.warp_size]\nprune_after_build: [spills == 0, stack < 9]\n";
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.backend = Backend::cpu;
   const Plan plan = load(text, options);
   EXPECT_TRUE(plan.space.mappings()[0].constraints.empty());
@@ -555,7 +555,7 @@ TEST_F(Config, GoesByTheSuffix) {
 
 TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
   int asked = 0;
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.probe = [&](Backend) {
     ++asked;
     return Device{"cpu", "6.1", "x86", {{"cores", std::int64_t{4}}}};
@@ -568,7 +568,7 @@ TEST_F(Config, AsksForTheDeviceOnlyIfAnExpressionNeedsIt) {
 
 TEST_F(Config, HasDefaultsForADeviceThatIsNotKnownOrDoesNotTell) {
   const std::string text = cpu_file("device_defaults: {cores: 4}\nconstraints: [BM == 16*device.cores]");
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   Device device{"cpu", "6.1", "x86", {}};
   options.probe = [&](Backend) { return device; };
   EXPECT_EQ(count_valid(load(text, options)), 1) << "it does not tell";
@@ -581,7 +581,7 @@ TEST_F(Config, HasDefaultsForADeviceThatIsNotKnownOrDoesNotTell) {
 }
 
 TEST_F(Config, TheTensorCoreDemosFollowTheDeviceAndNeedNone) {
-  config::LoadOptions options;
+  config::LoadRules options;
   const auto count = [&](const char* name) {
     const std::vector<std::filesystem::path> yamls = {std::string(TUNE_SOURCE_DIR "/configs/") + name};
     return count_valid(tune::config::load(yamls, options).plan);
@@ -618,7 +618,7 @@ TEST_F(Config, ReadsRulesOfBuildingAndMeasuring) {
 TEST_F(Config, TheCommandLineMayChooseThePowerState) {
   EXPECT_EQ(load(cpu_file("")).measure.state, PowerState::burst);
   EXPECT_EQ(load(cpu_file("measure: {state: sustained}")).measure.state, PowerState::sustained);
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.state = PowerState::burst;
   EXPECT_EQ(load_text(folder_, cpu_file("measure: {state: sustained}"), options).plan.measure.state, PowerState::burst);
 }
@@ -679,7 +679,7 @@ TEST_F(Config, JoinsSeveralFilesAsAUnion) {
 }
 
 TEST_F(Config, ParamOptionsReplaceAndAdd) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.params = {"BM:[32, 48]", "S:7"};
   options.new_params = {"$NEW:{pow2: [1, 4]}"};
   const Plan plan = load(program_file("{BM: 64, $S: [1, 2]}"), options);
@@ -692,7 +692,7 @@ TEST_F(Config, ParamOptionsReplaceAndAdd) {
 
 TEST_F(Config, AParamOptionChoosesAmongTheMappingsThatAParameterNames) {
   const auto with = [&](const std::string& params, const std::string& option, const std::string& second = "") {
-    config::LoadOptions options = without_kernel_file();
+    config::LoadRules options = without_kernel_file();
     options.params = {option};
     if (!second.empty()) options.params.push_back(second);
     return load(program_file(params), options);
@@ -711,7 +711,7 @@ TEST_F(Config, AParamOptionChoosesAmongTheMappingsThatAParameterNames) {
 }
 
 TEST_F(Config, SizeOptionsChangeTheProblemOrTheParameters) {
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.m = 512;
   options.k = 96;
   const Gemm gemm = std::get<Gemm>(load(cpu_file(""), options).problem);
@@ -731,7 +731,7 @@ TEST_F(Config, ShapesChangeTheProblemOrTheParameters) {
   const std::vector<config::Shape> shapes = config::read_shapes(path).shapes;
   ASSERT_EQ(shapes.size(), 2u);
   EXPECT_EQ(config::to_text(shapes[1]), "M=16 N=16 K=16 batch=2");
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.shape = shapes[0];
   const Plan plan = load(cpu_file(""), options);
   const Gemm gemm = std::get<Gemm>(plan.problem);

@@ -20,7 +20,7 @@ class DeviceLimits : public testing::Test {
  protected:
   /// Reasons and counts of what is pruned of P = 1, 2, 3, 4 with this launch.
   std::map<std::string, std::int64_t> pruned(const std::string& launch, const Device& device = kHopper) {
-    config::LoadOptions options = without_kernel_file();
+    config::LoadRules options = without_kernel_file();
     options.limits = [&](Backend) { return device; };
     const config::Loaded loaded = load_text(folder_,
                                             "name: g\nfile: g.cu\nkernel: g\nproblem: {gemm: {m: 8, n: 8, k: 8}}\n"

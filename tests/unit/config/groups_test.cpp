@@ -15,13 +15,13 @@ std::string grouped(const std::string& problem, const std::string& args = "A, B,
 
 class Groups : public testing::Test {
  protected:
-  Plan load(const std::string& problem, const config::LoadOptions& options = without_kernel_file()) {
+  Plan load(const std::string& problem, const config::LoadRules& options = without_kernel_file()) {
     return load_text(folder_, grouped(problem), options).plan;
   }
-  Gemm gemm(const std::string& problem, const config::LoadOptions& options = without_kernel_file()) {
+  Gemm gemm(const std::string& problem, const config::LoadRules& options = without_kernel_file()) {
     return std::get<Gemm>(load(problem, options).problem);
   }
-  std::string complaint(const std::string& problem, const config::LoadOptions& options = without_kernel_file()) {
+  std::string complaint(const std::string& problem, const config::LoadRules& options = without_kernel_file()) {
     return folder_.complaint([&] { load(problem, options); });
   }
 
@@ -50,7 +50,7 @@ TEST_F(Groups, ANumberOfGroupsSharesTheRows) {
 
 TEST_F(Groups, TheRoutingAndTheCommandLineDecideAboutRows) {
   const std::string problem = "m: 1000, n: 16, k: 32, groups: 8, routing: uniform";
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   EXPECT_NE(gemm(problem + " seed 7").group_offsets, gemm(problem).group_offsets);
   EXPECT_EQ(gemm(problem + " seed 7").routing, "uniform seed 7");
   EXPECT_EQ(gemm(problem).group_offsets, gemm(problem).group_offsets);
@@ -89,7 +89,7 @@ TEST_F(Groups, AnotherNumberOfRowsThanIsListedIsRefused) {
   EXPECT_EQ(complaint("m: 512, " + listed),
             "gemm.yaml:6: m is 512, and the rows that groups lists are 549 together; leave m out, or give groups a "
             "number, among which m rows are drawn");
-  config::LoadOptions options = without_kernel_file();
+  config::LoadRules options = without_kernel_file();
   options.m = 600;
   EXPECT_EQ(complaint(listed, options),
             "-m: m is 600, and the rows that groups lists are 549 together; leave m out, or give groups a number, "

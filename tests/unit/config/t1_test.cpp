@@ -27,7 +27,7 @@ const std::string kT1 = R"json({
    {"Type": "float", "MemoryType": "Scalar", "FillValue": 0.5}]}
 })json";
 
-Plan plan_of(const TuningFolder& folder, const std::string& text, const config::LoadOptions& options = {}) {
+Plan plan_of(const TuningFolder& folder, const std::string& text, const config::LoadRules& options = {}) {
   folder.write("add.cu", "");
   return config::load(std::vector{folder.write("t1.json", text)}, options).plan;
 }
@@ -183,10 +183,10 @@ TEST(T1, MoreThanThreeSizesHaveNumbers) {
 TEST(T1, OfAnyLanguageIsListedAndSimulated) {
   const TuningFolder folder;
   const std::string opencl = replaced(kT1, "\"CUDA\", \"KernelName\"", "\"OpenCL\", \"KernelName\"");
-  config::LoadOptions listed;
+  config::LoadRules listed;
   listed.file_must_exist = false;
   EXPECT_EQ(plan_of(folder, opencl, listed).space.product_size(), 3 * 3 * 3 * 2);
-  config::LoadOptions simulated;
+  config::LoadRules simulated;
   simulated.measured_here = false;
   EXPECT_EQ(plan_of(folder, opencl, simulated).space.product_size(), 3 * 3 * 3 * 2);
   EXPECT_EQ(plan_of(folder, replaced(kT1, "\"CUDA\", \"KernelName\"", "\"HIP\", \"KernelName\"")).backend(),

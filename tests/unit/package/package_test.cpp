@@ -29,7 +29,7 @@ constexpr std::int64_t kMultiprocessors = 132, kComputeUnits = 104;
 config::Loaded load_at(const fs::path& yaml, const Sizes& sizes, Backend backend = Backend::cuda,
                        const std::vector<std::string>& problem = {}) {
   constexpr const char* kNames[] = {"m", "n", "k", "lda", "ldb", "ldc"};
-  config::LoadOptions options;
+  config::LoadRules options;
   options.backend = backend;
   options.file_must_exist = false;
   options.problem = problem;
