@@ -6,10 +6,10 @@
 namespace tune::config {
 namespace {
 
-bool leave_specs_alone(const LoadRules& rules) {
-  const bool runs_alike = !rules.shell && !rules.whole && !rules.warmup && !rules.prepare && !rules.cleanup;
-  return runs_alike && rules.params.empty() && rules.new_params.empty() && !rules.m && !rules.n && !rules.k &&
-         !rules.shape && !rules.backend && rules.problem.empty() && !rules.configuration;
+bool leave_specs_alone(const LoadSettings& user) {
+  const bool runs_alike = !user.shell && !user.whole && !user.warmup && !user.prepare && !user.cleanup;
+  return runs_alike && user.params.empty() && user.new_params.empty() && !user.m && !user.n && !user.k && !user.shape &&
+         !user.backend && user.problem.empty() && !user.configuration;
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ class Overrider {
   }
 
   /// Sizes that a shape of a gemm does not say are given by these settings.
-  void apply(const Shape& shape, const LoadRules& rules) {
+  void apply(const Shape& shape, const LoadSettings& settings) {
     Shape parameters;
     for (std::size_t i = 0; i < shape.settings.size(); ++i)
       if (!problem_.set(shape.settings[i].name, shape.settings[i].value, shape.places[i])) {
@@ -163,7 +163,7 @@ class Overrider {
     for (const char* size : {"m", "n", "k"}) {
       const auto sets = [&](const Setting& setting) { return ProblemEntries::gemm_key(setting.name) == size; };
       const auto count = std::ranges::count_if(shape.settings, sets);
-      if (count == 0 && !gives(rules, size))
+      if (count == 0 && !gives(settings, size))
         diagnostics_->add(shape.place, fmt::format("a shape of a gemm lacks {}", upper(size)));
       if (count > 1) diagnostics_->add(shape.place, fmt::format("a shape has both {} and {}", upper(size), size));
     }
@@ -173,12 +173,12 @@ class Overrider {
   const std::vector<Setting>& chosen() const { return chosen_; }
 
  private:
-  static bool gives(const LoadRules& rules, const std::string& size) {
+  static bool gives(const LoadSettings& settings, const std::string& size) {
     const auto says = [&](const std::string& text) {
       return ProblemEntries::gemm_key(text.substr(0, text.find('='))) == size;
     };
-    return std::ranges::any_of(rules.problem, says) || (size == "m" && rules.m) || (size == "n" && rules.n) ||
-           (size == "k" && rules.k);
+    return std::ranges::any_of(settings.problem, says) || (size == "m" && settings.m) || (size == "n" && settings.n) ||
+           (size == "k" && settings.k);
   }
 
   void replace_parameter(const Entry& entry, const std::string& text) {
@@ -308,27 +308,27 @@ std::optional<Entry> parse_param(const std::string& option, const std::string& t
   }
 }
 
-void set_run_rules(const LoadRules& rules, Node& root) {
-  if (rules.shell) root.set("shell", make_scalar("true", place_of_option("--shell")));
-  if (rules.whole) root.set("whole", make_scalar("true", place_of_option("--whole")));
-  if (rules.prepare) root.set("prepare", make_text(*rules.prepare, place_of_option("--prepare")));
-  if (rules.cleanup) root.set("cleanup", make_text(*rules.cleanup, place_of_option("--cleanup")));
-  if (!rules.warmup) return;
+void set_run_rules(const LoadSettings& settings, Node& root) {
+  if (settings.shell) root.set("shell", make_scalar("true", place_of_option("--shell")));
+  if (settings.whole) root.set("whole", make_scalar("true", place_of_option("--whole")));
+  if (settings.prepare) root.set("prepare", make_text(*settings.prepare, place_of_option("--prepare")));
+  if (settings.cleanup) root.set("cleanup", make_text(*settings.cleanup, place_of_option("--cleanup")));
+  if (!settings.warmup) return;
   const Place place = place_of_option("--warmup");
   if (root.find("measure") == nullptr) root.set("measure", make_mapping(place));
-  root.find("measure")->set("warmup", make_scalar(std::to_string(*rules.warmup), place));
+  root.find("measure")->set("warmup", make_scalar(std::to_string(*settings.warmup), place));
 }
 
 }  // namespace
 
-std::vector<Setting> apply_overrides(const LoadRules& rules, Node& root, Diagnostics& diagnostics) {
+std::vector<Setting> apply_overrides(const LoadSettings& settings, Node& root, Diagnostics& diagnostics) {
   Overrider overrider(root, diagnostics);
-  if (rules.shape) overrider.apply(*rules.shape, rules);
-  for (const std::string& text : rules.problem) overrider.set_problem(text);
-  if (rules.configuration) overrider.apply_configuration(*rules.configuration);
-  if (rules.m) overrider.set_size("m", *rules.m);
-  if (rules.n) overrider.set_size("n", *rules.n);
-  if (rules.k) overrider.set_size("k", *rules.k);
+  if (settings.shape) overrider.apply(*settings.shape, settings);
+  for (const std::string& text : settings.problem) overrider.set_problem(text);
+  if (settings.configuration) overrider.apply_configuration(*settings.configuration);
+  if (settings.m) overrider.set_size("m", *settings.m);
+  if (settings.n) overrider.set_size("n", *settings.n);
+  if (settings.k) overrider.set_size("k", *settings.k);
   std::set<std::string> seen;
   bool lacks_parameter = false;  // uses of which are no mistakes of their own
   const auto parse = [&](const std::string& option, const std::string& text) {
@@ -338,13 +338,13 @@ std::vector<Setting> apply_overrides(const LoadRules& rules, Node& root, Diagnos
     diagnostics.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
     return std::optional<Entry>();
   };
-  for (const std::string& text : rules.new_params)
+  for (const std::string& text : settings.new_params)
     if (const auto entry = parse("--add-param", text)) overrider.add_parameter(*entry, text);
   std::vector<std::pair<Entry, std::string>> replaced;
-  for (const std::string& text : rules.params)
+  for (const std::string& text : settings.params)
     if (auto entry = parse("--param", text)) replaced.emplace_back(std::move(*entry), text);
   overrider.replace_parameters(replaced);
-  set_run_rules(rules, root);
+  set_run_rules(settings, root);
   if (lacks_parameter) diagnostics.throw_if_any();
   return overrider.chosen();
 }

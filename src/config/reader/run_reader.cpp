@@ -177,11 +177,11 @@ void read_program(const Fields& top, const LoadRules& rules, std::span<const Spa
   RunReader(top, rules, mappings, plan).read();
 }
 
-void refuse_program_rules(const Fields& top, const LoadRules& rules, const std::string& kernel) {
-  const std::pair<const char*, bool> given[] = {{"--exec-prefix", rules.exec_prefix.has_value()},
-                                                {"--exec-suffix", rules.exec_suffix.has_value()},
-                                                {"--mpirun-np", rules.processes.has_value()},
-                                                {"--profile", rules.profiler.has_value()}};
+void refuse_program_rules(const Fields& top, const LoadSettings& settings, const std::string& kernel) {
+  const std::pair<const char*, bool> given[] = {{"--exec-prefix", settings.exec_prefix.has_value()},
+                                                {"--exec-suffix", settings.exec_suffix.has_value()},
+                                                {"--mpirun-np", settings.processes.has_value()},
+                                                {"--profile", settings.profiler.has_value()}};
   for (const auto& [option, is_given] : given)
     if (is_given)
       top.diagnostics().add(

@@ -126,8 +126,8 @@ bool compares_nothing(const Expression& condition, const Names& names, std::span
 /// parameters that do not reach the program, what needs a shell, and words behind a shell's text that would not reach
 /// the program. The plan has its file and its rules of building, and not yet its space, which has these mappings.
 void read_program(const Fields& top, const LoadRules& rules, std::span<const Space::Mapping> mappings, Plan& plan);
-/// Reports these keys and options for a kernel.
-void refuse_program_rules(const Fields& top, const LoadRules& rules, const std::string& kernel);
+/// Reports these keys and settings for a kernel.
+void refuse_program_rules(const Fields& top, const LoadSettings& settings, const std::string& kernel);
 
 // --- objective ---
 

@@ -177,17 +177,17 @@ Source read_source(std::span<const std::filesystem::path> yamls, bool launched, 
   return source;
 }
 
-Source source_of_command(const LoadRules& rules) {
-  if (rules.params.empty() && rules.new_params.empty())
+Source source_of_command(const LoadSettings& settings) {
+  if (settings.params.empty() && settings.new_params.empty())
     throw Error(
         ExitCode::bad_input,
         "the command has no parameter; give one as in --param LEVEL:[1,9], and write {LEVEL} where its value is "
         "to stand");
   const Place place = place_of_option("the command behind --");
-  const std::vector<std::string>& words = rules.command;
+  const std::vector<std::string>& words = settings.command;
   Node run = make_list(place);
   for (const std::string& word : words) run.items.push_back(make_text(word, place));
-  if (rules.shell || (words.size() == 1 && words.front().find(' ') != std::string::npos))
+  if (settings.shell || (words.size() == 1 && words.front().find(' ') != std::string::npos))
     run = make_text(fmt::format("{}", fmt::join(words, " ")), place);
   Source source{std::filesystem::current_path(), make_mapping(place)};
   source.root.set("name", make_text(name_of_command(run), place));

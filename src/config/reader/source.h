@@ -10,11 +10,11 @@ namespace tune::config {
 Source read_source(std::span<const std::filesystem::path> yamls, bool launched, Diagnostics& diagnostics);
 
 /// A tuning file for a command; the settings' `params` are still to be added. Throws Error(bad_input) without any.
-Source source_of_command(const LoadRules& rules);
+Source source_of_command(const LoadSettings& settings);
 
 /// Changes a tuning file as the command line says, before anything of it is interpreted. Returns the settings that are
 /// left to be filtered for.
-std::vector<Setting> apply_overrides(const LoadRules& rules, Node& root, Diagnostics& diagnostics);
+std::vector<Setting> apply_overrides(const LoadSettings& settings, Node& root, Diagnostics& diagnostics);
 
 /// The nodes of `params:` in a tuning file, one per mapping of the union.
 std::vector<Node*> parameter_mappings(Node& root);
