@@ -114,10 +114,10 @@ class Work : public exec::AgentWork {
         requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
 
   const exec::RequestFactory& requests() const override { return requests_; }
-  exec::MeasureOptions options() const override {
-    exec::MeasureOptions measure = measure_options(options_, target_.workers, target_.plan().backend());
-    measure.devices = exec::choose_devices(options_.devices, requests_.hello());
-    return measure;
+  exec::WorkerRules rules() const override {
+    exec::WorkerRules rules = worker_rules(options_, target_.workers, target_.plan().backend());
+    rules.devices = exec::choose_devices(options_.devices, requests_.hello());
+    return rules;
   }
 
  private:

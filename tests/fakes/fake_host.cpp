@@ -186,19 +186,19 @@ FakeTuning::FakeTuning(int specs, Backend backend) {
 
 std::unique_ptr<exec::MeasureService> FakeTuning::service(int devices, bool share_processes, bool one_process,
                                                           bool keeps_processes) {
-  exec::MeasureOptions options;
-  options.worker = "worker";
-  options.store = {path_ / "store", true, {}};
-  options.jobs = 4;
-  options.share_processes = share_processes;
-  options.turns = false;
-  options.devices.clear();
+  exec::WorkerRules rules;
+  rules.worker = "worker";
+  rules.store = {path_ / "store", true, {}};
+  rules.jobs = 4;
+  rules.share_processes = share_processes;
+  rules.turns = false;
+  rules.devices.clear();
   for (int i = 0; i < devices; ++i)
-    options.devices.push_back({i, "card " + std::to_string(i), one_process, {{"FAKE_DEVICE", std::to_string(i)}}});
-  if (next_host_) pool_ = std::make_shared<exec::WorkerPool>(options.worker, options.deadlines, std::move(next_host_));
-  options.pool = pool_;
-  options.keeps_processes = keeps_processes;
-  return std::make_unique<exec::MeasureService>(*requests_, std::move(options));
+    rules.devices.push_back({i, "card " + std::to_string(i), one_process, {{"FAKE_DEVICE", std::to_string(i)}}});
+  if (next_host_) pool_ = std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines, std::move(next_host_));
+  rules.pool = pool_;
+  rules.keeps_processes = keeps_processes;
+  return std::make_unique<exec::MeasureService>(*requests_, std::move(rules));
 }
 
 }  // namespace tune

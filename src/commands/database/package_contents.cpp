@@ -265,7 +265,7 @@ void PackageCandidates::add(PackageCandidate candidate, const wire::Hello& hello
 }
 
 void PackageCandidates::build(const StoreOptions& store) {
-  exec::MeasureOptions rules;
+  exec::WorkerRules rules;
   rules.worker = workers_->require(backend_of(*group_));
   rules.store = store_places(store);
   rules.jobs = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

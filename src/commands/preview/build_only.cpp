@@ -32,8 +32,8 @@ std::vector<report::BuildRow> queue_builds(search::Strategy& strategy, std::size
 
 void keep(const report::BuildRow& row, exec::MeasureService& service) {
   const Failure* failure = row.loss ? std::get_if<Failure>(&*row.loss) : nullptr;
-  if (service.options().keep.empty() || (failure != nullptr && failure->stage == Stage::start)) return;
-  const std::filesystem::path folder = service.options().keep / std::to_string(row.spec.mesh_idx);
+  if (service.rules().keep.empty() || (failure != nullptr && failure->stage == Stage::start)) return;
+  const std::filesystem::path folder = service.rules().keep / std::to_string(row.spec.mesh_idx);
   const std::filesystem::path& source = file_of(service.requests().plan(), row.spec.params);
   const auto* artifact = std::get_if<exec::Artifact>(service.builds().find(row.spec));
   const std::filesystem::path built = artifact != nullptr ? artifact->path : "";
@@ -75,7 +75,7 @@ ExitCode build_only(Target& target) {
   if (!target.job.search.spec) grid->require_specs(name_of_input(target.options));
   const exec::RequestFactory requests(target.plan(), target.hello(), target.job.search.seed);
   const auto strategy = tuning::in_mesh_order(target.job.search.spec, target.options.tune, target.plan(), grid);
-  exec::MeasureService service(requests, measure_options(target.options, target.workers, target.plan().backend()));
+  exec::MeasureService service(requests, worker_rules(target.options, target.workers, target.plan().backend()));
   const auto most =
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);

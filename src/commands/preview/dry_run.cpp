@@ -134,12 +134,12 @@ class Check {
     requests_.emplace(plan, builder.value_or(wire::Hello{}), target.job.search.seed);
     if (!builder) return;
     builds_ = is_gpu(plan.backend()) && (target.options.machine.arch || target.options.machine.device_file);
-    exec::MeasureOptions measure = measure_options(target.options, target.workers, plan.backend());
-    if (!builds_ && !fs::exists(measure.store.folder, ignored)) return;
+    exec::WorkerRules rules = worker_rules(target.options, target.workers, plan.backend());
+    if (!builds_ && !fs::exists(rules.store.folder, ignored)) return;
     // A dry run ends at once by a signal.
-    measure.pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines,
-                                                      std::make_unique<platform::Processes>(false));
-    service_.emplace(*requests_, std::move(measure));
+    rules.pool =
+        std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines, std::make_unique<platform::Processes>(false));
+    service_.emplace(*requests_, std::move(rules));
   }
 
   report::BuildRow row(Spec spec) {

@@ -101,7 +101,7 @@ void bind_models(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_processes(cli::Command& command, TuneOptions& options) {
-  exec::MeasureSettings& measure = options.measure;
+  exec::WorkerSettings& measure = options.measure;
   command
       .choice("--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
               "spec|auto",

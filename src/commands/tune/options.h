@@ -39,7 +39,7 @@ struct TuneOptions {
 
   // How.
   tuning::SearchSettings search;
-  exec::MeasureSettings measure;
+  exec::WorkerSettings measure;
   bool share_processes = false;  ///< --isolation auto
   TimeRule time;                 ///< what stands for the launches of a spec
   bool keep_going = false;       ///< also when every spec fails alike

@@ -85,19 +85,19 @@ report::ProgressStyle progress_style(const TuneOptions& options, const Job& job,
   return style;
 }
 
-exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
-  exec::MeasureOptions measure{options.measure};
-  measure.worker = workers.require(backend);
-  measure.store = store_places(options.store);
-  measure.builds = !options.run_only;
-  measure.share_processes = options.share_processes;
-  return measure;
+exec::WorkerRules worker_rules(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
+  exec::WorkerRules rules{options.measure};
+  rules.worker = workers.require(backend);
+  rules.store = store_places(options.store);
+  rules.builds = !options.run_only;
+  rules.share_processes = options.share_processes;
+  return rules;
 }
 
-void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOptions& measure) {
-  if (pool == nullptr) pool = std::make_shared<exec::WorkerPool>(measure.worker, measure.deadlines);
-  measure.pool = pool;
-  measure.keeps_processes = true;
+void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::WorkerRules& rules) {
+  if (pool == nullptr) pool = std::make_shared<exec::WorkerPool>(rules.worker, rules.deadlines);
+  rules.pool = pool;
+  rules.keeps_processes = true;
 }
 
 std::vector<std::string> command_line(std::vector<std::string> given, const std::vector<std::string>& command) {

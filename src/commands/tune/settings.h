@@ -34,10 +34,10 @@ std::string prefix_in_state_folder(const TuneOptions& options, const std::string
 results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv);
 report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);
 /// Throws Error(environment) if the backend's worker is not installed.
-exec::MeasureOptions measure_options(const TuneOptions& options, const exec::Workers& workers, Backend backend);
+exec::WorkerRules worker_rules(const TuneOptions& options, const exec::Workers& workers, Backend backend);
 
 /// Has the processes of several tunings rest there between them; null: there are none yet.
-void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::MeasureOptions& measure);
+void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::WorkerRules& rules);
 
 /// `tune`, the words of the options, and behind `--` the command that is tuned.
 std::vector<std::string> command_line(std::vector<std::string> given, const std::vector<std::string>& command);

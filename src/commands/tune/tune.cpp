@@ -143,12 +143,12 @@ std::unique_ptr<exec::Executor> executor_for(const Target& target, const exec::R
   if (exec::OtherMachines* others = target.workers.others(); others != nullptr)
     return others->executor(requests, agent_plan(target, requests, share_processes), store_places(target.options.store),
                             observer);
-  exec::MeasureOptions measure = measure_options(target.options, target.workers, target.plan().backend());
-  measure.devices = devices;
-  measure.share_processes = share_processes;
-  measure.observer = &observer;
-  if (target.job.pool != nullptr) keep_processes_in(*target.job.pool, measure);
-  return std::make_unique<exec::LocalExecutor>(requests, std::move(measure));
+  exec::WorkerRules rules = worker_rules(target.options, target.workers, target.plan().backend());
+  rules.devices = devices;
+  rules.share_processes = share_processes;
+  rules.observer = &observer;
+  if (target.job.pool != nullptr) keep_processes_in(*target.job.pool, rules);
+  return std::make_unique<exec::LocalExecutor>(requests, std::move(rules));
 }
 
 /// Tells a person what is to be done, and later how long it will take.

@@ -110,8 +110,8 @@ std::vector<Spec> specs_of_search(Target& target) {
   return specs;
 }
 
-exec::MeasureOptions rules_for(Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
-  exec::MeasureOptions rules = measure_options(target.options, target.workers, target.plan().backend());
+exec::WorkerRules rules_for(Target& target, std::shared_ptr<exec::WorkerPool>& pool) {
+  exec::WorkerRules rules = worker_rules(target.options, target.workers, target.plan().backend());
   if (!is_gpu(target.plan().backend())) return rules;
   rules.devices = exec::choose_devices(target.job.devices, target.hello());
   keep_processes_in(pool, rules);
@@ -173,7 +173,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     const auto& own = requests.emplace_back(target.plan(), target.hello(), target.job.search.seed);
     if (!own.has_build() || target.hello().compiler.empty()) return;
     if (!service) {
-      const exec::MeasureOptions rules = rules_for(target, pool);
+      const exec::WorkerRules rules = rules_for(target, pool);
       at_a_time = static_cast<std::size_t>(std::max(rules.jobs, 1));
       service.emplace(own, rules);
       builds.emplace(service->builds().builder(), pool != nullptr);

@@ -125,11 +125,11 @@ class Agent : private RunObserver {
   void prepare(const wire::PlanOrder& order) {
     rest();
     work_ = rules_.prepare(order, files_);
-    MeasureOptions options = work_->options();
-    options.observer = this;
+    WorkerRules rules = work_->rules();
+    rules.observer = this;
     hub_.watch_owner({}, nullptr);  // clocks that another run holds are waited for
-    executor_ = std::make_unique<LocalExecutor>(work_->requests(), std::move(options));
-    look_after_main_loop(executor_->service().options().deadlines.build);
+    executor_ = std::make_unique<LocalExecutor>(work_->requests(), std::move(rules));
+    look_after_main_loop(executor_->service().rules().deadlines.build);
     report(wire::Ready{slots(), work_->requests().source_hash()});
   }
 
@@ -137,7 +137,7 @@ class Agent : private RunObserver {
   int slots() const {
     const MeasureService& service = executor_->service();
     const int room = executor_->runner().free_slots() - wire::kCalibrationSpecs;
-    const int busy = service.options().jobs + kPerDevice * static_cast<int>(service.options().devices.size());
+    const int busy = service.rules().jobs + kPerDevice * static_cast<int>(service.rules().devices.size());
     return std::max(is_gpu(work_->requests().hello().backend) ? std::min(room, busy) : room, 1);
   }
 

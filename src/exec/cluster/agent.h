@@ -14,7 +14,7 @@ class AgentWork {
  public:
   virtual ~AgentWork() = default;
   virtual const RequestFactory& requests() const = 0;
-  virtual MeasureOptions options() const = 0;
+  virtual WorkerRules rules() const = 0;
 };
 
 /// Files that the driver has sent, by the hash of their bytes.

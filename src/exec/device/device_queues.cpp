@@ -14,7 +14,7 @@ constexpr std::int64_t kCalibration = 0;  // ticket of the spec that every devic
 
 DeviceQueues::DeviceQueues(MeasureService& service)
     : service_(&service),
-      sharing_(is_gpu(service.requests().hello().backend) && service.options().share_processes),
+      sharing_(is_gpu(service.requests().hello().backend) && service.rules().share_processes),
       created_(service.now()),
       scales_(service.devices().size()) {
   for (std::size_t i = 0; i < service.devices().size(); ++i)
@@ -179,7 +179,7 @@ Usage DeviceQueues::usage() const {
     usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
   }
   // So many processes wait for the driver, which opens the device for one after the other.
-  if (is_gpu(service_->requests().hello().backend) && !service_->options().share_processes)
+  if (is_gpu(service_->requests().hello().backend) && !service_->rules().share_processes)
     usage.opening_at_once = usage.devices * std::min(rules_of(0).opening_at_once, 1 + rules_of(0).loaded_ahead);
   return usage;
 }

@@ -9,33 +9,33 @@ namespace {
 constexpr auto kTurnPoll = std::chrono::milliseconds(2);
 constexpr auto kClocksPoll = std::chrono::milliseconds(200);
 
-std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
+std::deque<MeasureDevice> devices_of(WorkerPool& pool, const RequestFactory& requests, const WorkerRules& rules) {
   std::deque<MeasureDevice> devices;
-  for (const ChosenDevice& device : options.devices)
-    devices.emplace_back(pool, requests, device, options.turns, *options.observer);
+  for (const ChosenDevice& device : rules.devices)
+    devices.emplace_back(pool, requests, device, rules.turns, *rules.observer);
   return devices;
 }
 
-std::shared_ptr<Builder> builder_of(WorkerPool& pool, const RequestFactory& requests, const MeasureOptions& options) {
+std::shared_ptr<Builder> builder_of(WorkerPool& pool, const RequestFactory& requests, const WorkerRules& rules) {
   std::shared_ptr<Builder> builder = pool.builder();
   if (builder == nullptr)
-    builder = std::make_shared<Builder>(pool.launcher(), requests, options.store, options.jobs, options.builds);
-  if (options.keeps_processes) pool.builder() = builder;
-  builder->inputs().tell(options.observer == &no_observer() ? nullptr : options.observer);
+    builder = std::make_shared<Builder>(pool.launcher(), requests, rules.store, rules.jobs, rules.builds);
+  if (rules.keeps_processes) pool.builder() = builder;
+  builder->inputs().tell(rules.observer == &no_observer() ? nullptr : rules.observer);
   return builder;
 }
 
 }  // namespace
 
-MeasureService::MeasureService(const RequestFactory& requests, MeasureOptions options)
+MeasureService::MeasureService(const RequestFactory& requests, WorkerRules rules)
     : requests_(&requests),
-      options_(std::move(options)),
-      pool_(options_.pool ? options_.pool : std::make_shared<WorkerPool>(options_.worker, options_.deadlines)),
-      builds_(requests, builder_of(*pool_, requests, options_)),
-      devices_(devices_of(*pool_, requests, options_)),
+      rules_(std::move(rules)),
+      pool_(rules_.pool ? rules_.pool : std::make_shared<WorkerPool>(rules_.worker, rules_.deadlines)),
+      builds_(requests, builder_of(*pool_, requests, rules_)),
+      devices_(devices_of(*pool_, requests, rules_)),
       reference_(requests, builds_, devices_.front(), devices_.size() > 1) {
-  const bool keeps = is_gpu(requests.hello().backend) && options_.keeps_processes;
-  for (MeasureDevice& device : devices_) device.keep_processes(keeps, options_.share_processes);
+  const bool keeps = is_gpu(requests.hello().backend) && rules_.keeps_processes;
+  for (MeasureDevice& device : devices_) device.keep_processes(keeps, rules_.share_processes);
 }
 
 // The processes end first, because they write to the folders of the others.

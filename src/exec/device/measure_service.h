@@ -15,7 +15,7 @@
 namespace tune::exec {
 
 /// What a user says of the worker processes.
-struct MeasureSettings {
+struct WorkerSettings {
   std::filesystem::path keep = {};  ///< folder for what failed specs leave; empty: none
   Deadlines deadlines = {};
   int jobs = 1;       ///< build processes at a time
@@ -23,7 +23,7 @@ struct MeasureSettings {
 };
 
 /// How the worker processes of a run are started, and who is told of what they do.
-struct MeasureOptions : MeasureSettings {
+struct WorkerRules : WorkerSettings {
   std::filesystem::path worker = {};         ///< executable
   platform::StorePlaces store = {};          ///< of build artifacts
   bool builds = true;                        ///< else only what was built before is run
@@ -38,17 +38,17 @@ struct MeasureOptions : MeasureSettings {
 class MeasureService {
  public:
   /// `requests` must outlive this.
-  MeasureService(const RequestFactory& requests, MeasureOptions options);
+  MeasureService(const RequestFactory& requests, WorkerRules rules);
   ~MeasureService();
 
   const RequestFactory& requests() const { return *requests_; }
-  const MeasureOptions& options() const { return options_; }
+  const WorkerRules& rules() const { return rules_; }
   BuildService& builds() { return builds_; }
   const BuildService& builds() const { return builds_; }
   ReferenceService& reference() { return reference_; }
   const ReferenceService& reference() const { return reference_; }
   SpotChecks& spot_checks() { return pool_->spot_checks(requests_->seed()); }
-  /// The devices of the options, in their order.
+  /// The devices of the rules, in their order.
   std::deque<MeasureDevice>& devices() { return devices_; }
 
   /// Makes sure that this run may set the clocks of its devices, if its parameters do; waits for a run that sets them
@@ -69,7 +69,7 @@ class MeasureService {
 
  private:
   const RequestFactory* requests_;
-  MeasureOptions options_;
+  WorkerRules rules_;
   std::shared_ptr<WorkerPool> pool_;
   BuildService builds_;
   std::deque<MeasureDevice> devices_;

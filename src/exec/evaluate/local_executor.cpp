@@ -6,8 +6,7 @@
 
 namespace tune::exec {
 
-LocalExecutor::LocalExecutor(const RequestFactory& requests, MeasureOptions options)
-    : service_(requests, std::move(options)) {
+LocalExecutor::LocalExecutor(const RequestFactory& requests, WorkerRules rules) : service_(requests, std::move(rules)) {
   service_.claim_clocks();
 }
 

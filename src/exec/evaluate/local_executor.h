@@ -11,7 +11,7 @@ namespace tune::exec {
 class LocalExecutor : public Executor {
  public:
   /// `requests` must outlive this. Throws what MeasureService::claim_clocks throws.
-  LocalExecutor(const RequestFactory& requests, MeasureOptions options);
+  LocalExecutor(const RequestFactory& requests, WorkerRules rules);
 
   Runner& runner() override { return worker_runner(); }
   std::string distrust() const override { return runner_ ? runner_->distrust() : ""; }

@@ -20,7 +20,7 @@ constexpr int kMostLosses = 3;      // of an artifact; who removes it more often
 WorkerRunner::WorkerRunner(MeasureService& service)
     : service_(&service),
       exclusive_(!is_gpu(service.requests().hello().backend)),
-      batch_(4 * service.options().jobs),
+      batch_(4 * service.rules().jobs),
       built_before_(service.builds().builder().seconds()),
       queues_(service),
       started_(queues_.size(), kNone) {}
@@ -192,8 +192,8 @@ bool WorkerRunner::lost_artifact(Task& task, const Failure& failure) {
 bool WorkerRunner::start_one(Task& task, std::size_t device) {
   wire::MeasureRequest request = service_->requests().measure(task.spec);
   if (!service_->reference().ready(task.spec) || !queues_.make_way_for(device, task.fresh)) return false;
-  if (!service_->options().keep.empty())
-    request.keep = (service_->options().keep / std::to_string(task.spec.mesh_idx)).string();
+  if (!service_->rules().keep.empty())
+    request.keep = (service_->rules().keep / std::to_string(task.spec.mesh_idx)).string();
   // Loading runs code of a kernel on the CPU. On a GPU it does not, and several are loaded at a time.
   if (exclusive_) note_started(device, task.ticket);
   task.stamp = platform::stamp_of(task.artifact);
@@ -209,13 +209,13 @@ bool WorkerRunner::start_one(Task& task, std::size_t device) {
 void WorkerRunner::note_started(std::size_t device, std::int64_t ticket) {
   const auto task = std::ranges::find(tasks_, ticket, &Task::ticket);
   const bool noted = std::exchange(started_[device], ticket) == ticket;
-  if (!noted && task != tasks_.end() && task->asked) service_->options().observer->started(task->spec, device);
+  if (!noted && task != tasks_.end() && task->asked) service_->rules().observer->started(task->spec, device);
 }
 
 // A spec that waits does not run. The note applies to all devices, so those that launch are noted again.
 void WorkerRunner::note_waiting(std::size_t device) {
   if (std::exchange(started_[device], kNone) == kNone) return;
-  service_->options().observer->waits();
+  service_->rules().observer->waits();
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     started_[i] = kNone;
     if (const auto launched = queues_.launched(i)) note_started(i, *launched);
@@ -259,8 +259,8 @@ void WorkerRunner::compare(const Task& task, const std::variant<Measurement, Fai
   const auto why = disagreement(*task.shared, own);
   if (!why || !queues_.sharing()) return;
   distrust_ = fmt::format("spec {} {}", task.spec.mesh_idx, *why);
-  service_->options().observer->distrusts(distrust_);
-  service_->options().observer->news(distrust_ + "; from here on every spec has a process of its own");
+  service_->rules().observer->distrusts(distrust_);
+  service_->rules().observer->news(distrust_ + "; from here on every spec has a process of its own");
   queues_.stop_sharing();
 }
 
@@ -272,7 +272,7 @@ void WorkerRunner::finish(Task& task, Outcome outcome, double device_seconds) {
 }
 
 void WorkerRunner::keep(const Task& task, const Failure& failure) const {
-  const auto& folder = service_->options().keep;
+  const auto& folder = service_->rules().keep;
   if (!folder.empty())
     keep_files(folder / std::to_string(task.spec.mesh_idx), task.artifact,
                file_of(service_->requests().plan(), task.spec.params), failure);
