@@ -67,15 +67,15 @@ bool Tuner::may_start(std::int64_t asked) const {
 }
 
 bool Tuner::in_time() const {
-  return !rules_.time_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.time_budget;
+  return !rules_.sweep_budget || std::chrono::duration<double>(now_() - started_).count() < *rules_.sweep_budget;
 }
 
 // Whether so many would end in time if they took as long as those before. Two are tried in any case: one is no choice,
 // and the first may have waited for what all need.
 bool Tuner::has_time_for(std::int64_t specs) const {
-  if (!rules_.time_budget || tried_ == 0 || tried_ + specs <= 2) return true;
+  if (!rules_.sweep_budget || tried_ == 0 || tried_ + specs <= 2) return true;
   const double passed = std::chrono::duration<double>(now_() - started_).count();
-  return passed + passed / static_cast<double>(tried_) * static_cast<double>(specs) < *rules_.time_budget;
+  return passed + passed / static_cast<double>(tried_) * static_cast<double>(specs) < *rules_.sweep_budget;
 }
 
 std::int64_t Tuner::repeat(const std::function<bool(const Trial&)>& which) {

@@ -18,12 +18,12 @@ namespace tune::tuning {
 /// When the sweep ends, and how many specs may be in flight.
 struct TunerRules {
   std::optional<std::int64_t> max_evals;
-  std::optional<double> time_budget;  ///< seconds of the clock in which all that is started is to end
-  std::optional<double> enough;       ///< the sweep ends with a spec of at least this merit
-  TimeRule time = {};                 ///< what stands for the launches of a spec
-  bool cut_slow = false;              ///< specs far behind the best are timed less
-  bool keep_going = false;            ///< also when every spec fails alike
-  std::string flaw = {};              ///< a known mistake in the source: the first failure ends the sweep
+  std::optional<double> sweep_budget;  ///< seconds of the clock in which all that is started is to end
+  std::optional<double> enough;        ///< the sweep ends with a spec of at least this merit
+  TimeRule time = {};                  ///< what stands for the launches of a spec
+  bool cut_slow = false;               ///< specs far behind the best are timed less
+  bool keep_going = false;             ///< also when every spec fails alike
+  std::string flaw = {};               ///< a known mistake in the source: the first failure ends the sweep
   int jobs = 1;
   /// The most specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
   /// Unset: as many as the runner takes.
@@ -49,8 +49,8 @@ class Tuner {
   /// Tries what the strategy asks for. Throws Interrupted, Error(environment), and Error(bad_input) if the first spec's
   /// program does not report an objective.
   void sweep(search::Strategy& strategy);
-  /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the time
-  /// budget is spent. Returns how many. Throws as sweep.
+  /// Tries again those of trials() of which this holds, and puts what comes of them in their places, until the
+  /// sweep's budget is spent. Returns how many. Throws as sweep.
   std::int64_t repeat(const std::function<bool(const Trial&)>& which);
   /// The same for one of trials(), whatever is left of the time.
   void repeat(Trial& trial);

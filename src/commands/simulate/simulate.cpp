@@ -238,7 +238,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
       strategy_of(options, search, specs, plan, objective, model, replay, outcome);
   report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
   const tuning::TunerRules rules = {.max_evals = search.max_evals,
-                                    .time_budget = search.time_budget,
+                                    .sweep_budget = search.time_budget,
                                     .enough = enough,
                                     .time = options.time,
                                     .keep_going = true};

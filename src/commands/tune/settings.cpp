@@ -140,9 +140,9 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
   // That the first specs are not built says nothing of the others.
   rules.keep_going = target.options.keep_going || target.options.run_only;
   rules.max_evals = search.max_evals;
-  rules.time_budget = search.time_budget;
-  if (rules.time_budget && target.options.tune)
-    *rules.time_budget -= target.options.finals.reserved_of(*rules.time_budget);
+  rules.sweep_budget = search.time_budget;
+  if (rules.sweep_budget && target.options.tune)
+    *rules.sweep_budget -= target.options.finals.reserved_of(*rules.sweep_budget);
   if (search.stop_within)
     rules.enough = tuning::merit_near_memory_bound(*search.stop_within, target.plan(), target.objective, device);
   rules.cut_slow = target.options.tune && !target.job.in_full;
@@ -150,7 +150,7 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
     rules.flaw = misfits[0];
   rules.jobs = target.options.measure.jobs;
   const int all_devices = std::max(static_cast<int>(devices), 1);
-  if (rules.time_budget && !is_built(target.plan()))
+  if (rules.sweep_budget && !is_built(target.plan()))
     rules.most_out = all_devices;  // others would wait for the device, and the sweep for them
   else if (!search.spec && tuning::wants_search(search, grid->specs.size()))
     rules.most_out = kSearchedPerDevice * all_devices;
@@ -159,7 +159,7 @@ tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning:
 
 report::RunLimits limits_of(const Target& target, const tuning::TunerRules& rules, std::int64_t count) {
   report::RunLimits limits;
-  if (rules.time_budget) limits.sweep = now() + platform::ticks(*rules.time_budget);
+  if (rules.sweep_budget) limits.sweep = now() + platform::ticks(*rules.sweep_budget);
   if (target.job.search.time_budget) limits.run = now() + platform::ticks(*target.job.search.time_budget);
   limits.finals = finals_to_come(target, count);
   return limits;

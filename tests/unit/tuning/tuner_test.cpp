@@ -111,7 +111,7 @@ std::int64_t tried_in(double time_budget, int most_out) {
   report::Progress progress(screen, {}, 20, start);
   Counting strategy;
   tuning::TunerRules rules;
-  rules.time_budget = time_budget;
+  rules.sweep_budget = time_budget;
   rules.most_out = most_out;
   tuning::Tuner(objective, runner, progress, rules, [&now] { return now; }).sweep(strategy);
   return strategy.told();
@@ -128,7 +128,7 @@ TEST(Tuner, TriesTwoSpecsHoweverLongTheFirstTakes) { EXPECT_EQ(tried_in(1.5, 1),
 class Repeated : public testing::Test, public exec::RunObserver {
  protected:
   void SetUp() override {
-    rules_.time_budget = 10;
+    rules_.sweep_budget = 10;
     tuner_ = std::make_unique<tuning::Tuner>(
         objective_, runner_, progress_, rules_, [this] { return now_; }, *this);
     Counting strategy;
