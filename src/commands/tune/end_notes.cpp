@@ -33,7 +33,7 @@ void note_stale_best(const Target& target, const results::ResultsRules& shown, r
 
 void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& grid, const results::ResultsRules& shown,
                      const exec::RequestFactory& requests, const exec::ChosenDevice& device,
-                     const std::optional<EarlierResult>& earlier, const recording::Journal& journal,
+                     const std::optional<ComparedBaseline>& baseline, const recording::Journal& journal,
                      results::TuningOutcome& outcome) {
   const Device& tuned_for = requests.hello().device;
   // A run with --fresh measures nothing twice itself, also if it is interrupted and continued.
@@ -46,7 +46,7 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
     note_repetition(target, shown, tuned_for, outcome);
   else
     results::note_device_of_file(name_of_input(target.options), target.loaded.source, tuned_for, outcome.notes);
-  if (earlier && outcome.finals.has_winner()) outcome.comparison = earlier->compare(tuned_for, outcome);
+  if (baseline && outcome.finals.has_winner()) outcome.comparison = baseline->compare(tuned_for, outcome);
   note_stale_best(target, shown, outcome);
   if (!target.job.silent)
     outcome.logs = results::write_logs(target.outputs.logs, target.options.measure.keep, outcome.trials);

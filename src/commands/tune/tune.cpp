@@ -7,7 +7,7 @@
 #include "commands/common_options.h"
 #include "commands/messages.h"
 #include "commands/tune/agent_plan.h"
-#include "commands/tune/earlier_result.h"
+#include "commands/tune/compared_baseline.h"
 #include "commands/tune/end_notes.h"
 #include "commands/tune/estimate_notice.h"
 #include "commands/tune/job_journal.h"
@@ -114,20 +114,20 @@ bool compares_programs(const Target& target) {
   return target.plan().is_program() && !target.options.baseline_spec.empty();
 }
 
-std::optional<EarlierResult> earlier_result(const Target& target, const Device& device) {
+std::optional<ComparedBaseline> compared_baseline(const Target& target, const Device& device) {
   const std::optional<std::string> label = target.compared_with();
   if (!label) return std::nullopt;
-  if (!target.job.baseline) return EarlierResult(*label, target.options.threshold, target);
+  if (!target.job.baseline) return ComparedBaseline(*label, target.options.threshold, target);
   const auto& named = target.options.baseline;
   if (named && !target.options.finals.hold && tuning::names_artifact(*named))
     cli::refuse(
         fmt::format("--no-finals would compare a new time with the recorded one of {}; without it, finals time both in "
                     "turns. tune diff compares recorded times",
                     named->string()));
-  std::optional<EarlierResult> earlier(std::in_place, *target.job.baseline, target.options.threshold, target, device);
-  for (const std::string& note : earlier->notes()) print_wrapped("note: " + note);
+  auto baseline = std::make_optional<ComparedBaseline>(*target.job.baseline, target.options.threshold, target, device);
+  for (const std::string& note : baseline->notes()) print_wrapped("note: " + note);
   if (named) tuning::require_stored(*named, store_places(target.options.store));
-  return earlier;
+  return baseline;
 }
 
 std::unique_ptr<page::LivePage> live_page(const Target& target) {
@@ -281,7 +281,7 @@ Tuned tune(Target& target) {
   // What is known already.
   const bool fresh = target.options.demands.fresh || repeats_result(target) || compares_programs(target);
   tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.time);
-  const std::optional<EarlierResult> earlier = earlier_result(target, machine.device);
+  const std::optional<ComparedBaseline> baseline = compared_baseline(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);
   require_artifact(target, requests, grid);
@@ -316,7 +316,7 @@ Tuned tune(Target& target) {
   // Say what was found, however it ended.
   tuning::take_trials(tuner, end, std::chrono::duration<double>(now() - target.started).count(), outcome);
   const results::ResultsRules shown = how_shown(target, requests, outcome);
-  note_at_the_end(target, grid, shown, requests, devices.front(), earlier, journal, outcome);
+  note_at_the_end(target, grid, shown, requests, devices.front(), baseline, journal, outcome);
   const results::Results results(shown, target.loaded, target.objective, outcome);
   end_progress(progress, results, target.objective);
   if (!job.silent) tuning::print(results);

@@ -1,4 +1,4 @@
-#include "commands/tune/earlier_result.h"
+#include "commands/tune/compared_baseline.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -12,13 +12,13 @@
 
 namespace tune::commands {
 
-EarlierResult::EarlierResult(std::string spec, std::optional<double> threshold, const Target& target)
+ComparedBaseline::ComparedBaseline(std::string spec, std::optional<double> threshold, const Target& target)
     : target_(&target), label_(std::move(spec)) {
   rules_.threshold = threshold.value_or(rules_.threshold);
 }
 
-EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
-                             const Device& device)
+ComparedBaseline::ComparedBaseline(const std::filesystem::path& file, std::optional<double> threshold,
+                                   const Target& target, const Device& device)
     : target_(&target), before_(read_times(file)), label_(tuning::label_of_named(target.plan(), file)) {
   rules_.threshold = threshold.value_or(rules_.threshold);
   results::require_comparable(before_, results::recorded_times_of(target.plan(), device, {}), rules_);
@@ -37,7 +37,8 @@ EarlierResult::EarlierResult(const std::filesystem::path& file, std::optional<do
                     file.string(), best.string()));
 }
 
-std::optional<RunComparison> EarlierResult::compare(const Device& device, const results::TuningOutcome& outcome) const {
+std::optional<RunComparison> ComparedBaseline::compare(const Device& device,
+                                                       const results::TuningOutcome& outcome) const {
   const results::RecordedTimes now = results::recorded_times_of(target_->plan(), device, outcome);
   if (!now.problems.front().best) return std::nullopt;
   if (before_.problems.empty()) return results::compare_with_contender(now, outcome, label_, rules_);

@@ -10,13 +10,13 @@
 namespace tune::commands {
 
 /// What --baseline names, with which a run is compared at its end: an earlier result or a spec.
-class EarlierResult {
+class ComparedBaseline {
  public:
   /// A spec, which is timed in the finals. The target outlives this.
-  EarlierResult(std::string spec, std::optional<double> threshold, const Target& target);
+  ComparedBaseline(std::string spec, std::optional<double> threshold, const Target& target);
   /// Throws Error(bad_input) if it cannot be compared with a run of this target on this device.
-  EarlierResult(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
-                const Device& device);
+  ComparedBaseline(const std::filesystem::path& file, std::optional<double> threshold, const Target& target,
+                   const Device& device);
 
   /// What it says of the time that is compared, for the user.
   const std::vector<std::string>& notes() const { return before_.notes; }
