@@ -41,15 +41,21 @@ bool is_disturbed(const Finalist& finalist) {
   });
 }
 
-Finalist with_clean_times(Finalist finalist) {
-  for (auto& [number, round] : finalist.rounds) round.seconds = round.clean_seconds.value_or(round.seconds);
-  return finalist;
-}
-
-/// With its clean times if it is_disturbed(): all of them, for those of the disturbed rounds alone would stand beside
-/// others that were disturbed a little less.
-Finalist undisturbed(const Finalist& finalist) {
-  return is_disturbed(finalist) ? with_clean_times(finalist) : finalist;
+/// The ratios of the times in the rounds that both have, in order. Whoever is `clean` has its clean times: all of them,
+/// for those of the disturbed rounds alone would stand beside others that were disturbed a little less.
+std::vector<double> ratios_of_times(const Finalist& spec, bool clean, const Finalist& other, bool other_clean) {
+  const auto seconds = [](const FinalsRound& round, bool clean_ones) {
+    return clean_ones ? round.clean_seconds.value_or(round.seconds) : round.seconds;
+  };
+  std::vector<double> ratios;
+  ratios.reserve(spec.rounds.size());
+  auto theirs = other.rounds.begin();
+  for (const auto& [number, round] : spec.rounds) {
+    while (theirs != other.rounds.end() && theirs->first < number) ++theirs;
+    if (theirs == other.rounds.end()) break;
+    if (theirs->first == number) ratios.push_back(seconds(round, clean) / seconds(theirs->second, other_clean));
+  }
+  return ratios;
 }
 
 bool have_costs(const Finalist& spec, const Finalist& other) { return has_costs(spec) && has_costs(other); }
@@ -95,17 +101,12 @@ bool is_same_spec(const Finalist& spec, const Finalist& other) {
 }  // namespace
 
 std::vector<double> ratios(const Finalist& finalist, const Finalist& other, Basis basis) {
-  const bool by_costs = basis != Basis::times && have_costs(finalist, other);
-  if (basis == Basis::clean && !by_costs) return ratios(undisturbed(finalist), other, Basis::times);
+  if (basis == Basis::times || !have_costs(finalist, other))
+    return ratios_of_times(finalist, basis == Basis::clean && is_disturbed(finalist), other, false);
   std::vector<double> per_round;
-  for (const auto& [number, round] : finalist.rounds) {
-    const auto found = other.rounds.find(number);
-    if (found == other.rounds.end()) continue;
-    if (!by_costs)
-      per_round.push_back(round.seconds / found->second.seconds);
-    else if (round.cost && found->second.cost)
+  for (const auto& [number, round] : finalist.rounds)
+    if (const auto found = other.rounds.find(number); found != other.rounds.end() && round.cost && found->second.cost)
       per_round.push_back(ratio_of_costs(*round.cost, *found->second.cost));
-  }
   return per_round;
 }
 
@@ -133,11 +134,11 @@ std::optional<Interval> Judge::safe_interval(const Finalist& spec, const Finalis
   if (is_same_spec(spec, other)) {
     const auto as_timed = interval(spec, other, Basis::times);
     if (!as_timed || (!is_disturbed(spec) && !is_disturbed(other))) return as_timed;
-    const Interval clean = *interval(with_clean_times(spec), with_clean_times(other), Basis::times);
+    const Interval clean = *intervals_.of(ratios_of_times(spec, true, other, true));
     return Interval{std::min(as_timed->low, clean.low), std::max(as_timed->high, clean.high)};
   }
   auto found = interval(spec, other, Basis::clean);
-  if (found) found->high = interval(spec, undisturbed(other), Basis::times)->high;
+  if (found) found->high = intervals_.of(ratios_of_times(spec, false, other, is_disturbed(other)))->high;
   return found;
 }
 
