@@ -198,6 +198,8 @@ Choice choose_winner(const Judge& judge, std::span<const Finalist* const> specs,
   for (const Finalist* spec : specs) {
     if (spec->eliminated_after > 0 || (has_costs(*spec) && judge.has_lost(*spec, leader))) continue;
     if (chosen.winner != nullptr && !(place(spec) < place(chosen.winner))) continue;
+    // Most lose too much to the leader, and need not be compared with all others.
+    if (!Choice{spec, judge.loss(*spec, leader)}.decided(accuracy)) continue;
     if (const Choice choice{spec, judge.loss(*spec, specs)}; choice.decided(accuracy)) chosen = choice;
   }
   if (chosen.winner != nullptr) return chosen;
