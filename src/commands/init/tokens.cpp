@@ -35,7 +35,7 @@ class Reader {
     if (c == '\n') {
       ++line_;
       ++at_;
-      if (std::exchange(in_directive_, false)) skip_host_code();
+      if (std::exchange(in_directive_, false)) skip_hidden_code();
       begins_line_ = true;
     } else if (rest().starts_with("\\\n") || rest().starts_with("\\\r\n")) {
       at_ += text_[at_ + 1] == '\r' ? 3 : 2;
@@ -108,15 +108,55 @@ class Reader {
   }
 
   /// Notes whether what follows a directive is hidden from the compilers of kernels.
-  void skip_host_code() {
-    const Tokens& directive = result_.directives.back();
+  void skip_hidden_code() {
+    const Tokens directive = result_.directives.back();
     if (directive.empty()) return;
     const std::string& kind = directive[0].text;
-    const bool asks = kind == "ifdef" || kind == "ifndef" || kind == "if";
-    if (asks && hidden_depth_ > 0) ++hidden_depth_;
-    if (asks && hidden_depth_ == 0 && hides_host_code(directive)) hidden_depth_ = 1;
-    if (kind == "endif" && hidden_depth_ > 0) --hidden_depth_;
-    if ((kind == "else" || kind == "elif") && hidden_depth_ == 1) hidden_depth_ = 0;
+    const bool begins = kind == "ifdef" || kind == "ifndef" || kind == "if";
+    const bool goes_on = kind == "else" || kind == "elif", ends = kind == "endif";
+    if (is_disabled_ && (hidden_depth_ > 1 || !(goes_on || ends))) result_.directives.pop_back();
+    if (begins) begin_condition(directive);
+    if (goes_on && hidden_depth_ <= 1 && !holds_.empty())
+      hide(holds_.back() || (kind == "elif" && answer_of(directive) == Answer::no));
+    if (!ends || holds_.empty()) return;
+    holds_.pop_back();
+    if (hidden_depth_ > 0 && --hidden_depth_ == 0) is_disabled_ = false;
+  }
+
+  void begin_condition(const Tokens& directive) {
+    const Answer answer = answer_of(directive);
+    holds_.push_back(answer == Answer::yes);
+    if (hidden_depth_ > 0) {
+      ++hidden_depth_;
+    } else if (answer == Answer::no) {
+      hide(true);
+    } else if (hides_host_code(directive)) {
+      hidden_depth_ = 1;
+    }
+  }
+
+  /// Hides a branch that no build has, with its directives, or ends that.
+  void hide(bool disabled) {
+    is_disabled_ = disabled;
+    hidden_depth_ = disabled ? 1 : 0;
+  }
+
+  /// What a condition is whatever the build defines.
+  enum class Answer { no, yes, open };
+  static Answer answer_of(const Tokens& directive) {
+    constexpr std::array<std::string_view, 5> kElsewhere = {"_WIN32", "_WIN64", "_MSC_VER", "__APPLE__", "__MINGW32__"};
+    const auto is_elsewhere = [&](std::size_t i) {
+      return i < directive.size() && std::ranges::find(kElsewhere, directive[i].text) != kElsewhere.end();
+    };
+    if (directive[0].is("ifdef")) return is_elsewhere(1) ? Answer::no : Answer::open;
+    if (directive[0].is("ifndef") || directive.size() < 2) return is_elsewhere(1) ? Answer::yes : Answer::open;
+    const std::size_t name = directive[1].is("defined") ? directive.size() > 2 && directive[2].is("(") ? 3 : 2 : 1;
+    const std::size_t behind = name == 3 ? 5 : name + 1;
+    if (is_elsewhere(name)) return directive.size() == behind ? Answer::no : Answer::open;
+    if (directive.size() > 2) return Answer::open;
+    return directive[1].is("0") || directive[1].is("false")  ? Answer::no
+           : directive[1].is("1") || directive[1].is("true") ? Answer::yes
+                                                             : Answer::open;
   }
 
   static bool hides_host_code(const Tokens& directive) {
@@ -137,7 +177,9 @@ class Reader {
   std::size_t at_ = 0;
   int line_ = 1;
   bool begins_line_ = true, in_directive_ = false;
-  int hidden_depth_ = 0;  ///< of conditions, within host code
+  int hidden_depth_ = 0;      ///< of conditions, within what is hidden
+  bool is_disabled_ = false;  ///< what is hidden is so from all compilers
+  std::vector<bool> holds_;   ///< of each open condition, whether its first branch is the one that is compiled
   SourceText result_;
 };
 

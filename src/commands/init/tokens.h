@@ -19,7 +19,8 @@ struct Token {
 
 using Tokens = std::vector<Token>;
 
-/// A source file without its comments. Conditions are not evaluated: all of their branches are there.
+/// A source file without its comments, and without what `#if 0` and conditions of other systems, such as
+/// `#ifdef _WIN32`, disable. Other conditions are not evaluated: all of their branches are there.
 struct SourceText {
   Tokens code;                     ///< without directives
   std::vector<Tokens> directives;  ///< each without its `#`: `define`, `N`, `16`

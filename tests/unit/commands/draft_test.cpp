@@ -277,6 +277,23 @@ TEST_F(DraftOfText, LeavesOutCodeOfTheHost) {
   }
 }
 
+TEST_F(DraftOfText, LeavesOutWhatNoBuildCompiles) {
+  const std::string kernel = "extern \"C\" void k(float* x, int n) {\n  for (int i = 0; i < n; ++i) x[i] += KEPT;\n}\n",
+                    dead = "#ifndef OLD\n#define OLD 8\n#else\nint b = B;\n#endif\nint a = OLD * A;\n",
+                    live = "int c = C;\n";
+  const auto parameters = [&](const std::string& text) { return draft_of(write("k.cpp", text + kernel)).parameters; };
+  for (const std::string& disabled :
+       {"#if 0\n" + dead + "#endif\n", "#if 1\n#else\n" + dead + "#endif\n", "#ifdef _WIN32\n" + dead + "#endif\n",
+        "#if defined(_MSC_VER)\n" + dead + "#endif\n", "#ifndef __APPLE__\n#else\n" + dead + "#endif\n"})
+    EXPECT_EQ(parameters(disabled), 1) << disabled;
+  for (const std::string& partly :
+       {"#if 0\n" + dead + "#else\n" + live + "#endif\n", "#if 1\n" + live + "#else\n" + dead + "#endif\n",
+        "#if 1\n" + live + "#elif 1\n" + dead + "#endif\n", "#if defined(_WIN32) || C\n#endif\n" + live,
+        "#if 0\n" + dead + "#endif\n#ifdef _OPENMP\n" + live + "#endif\n",
+        "#if 0\n#if 1\n" + dead + "#endif\n" + dead + "#endif\n" + live})
+    EXPECT_EQ(parameters(partly), 2) << partly;
+}
+
 TEST_F(DraftOfText, TrustsASpecThatTheConstraintsLeave) {
   const Draft draft = draft_of(write("k.cu",
                                      "static_assert(BM >= 64 && BM % (8 * U) == 0, \"whole\");\n"
