@@ -53,7 +53,7 @@ void bind_search(cli::Command& command, TuneOptions& options) {
   bind_strategy(command, search.strategy, help.c_str());
   command
       .duration("--time-budget", search.time_budget,
-                "End the run after about this time, finals included: 90s, 10m, 1.5h")
+                "End the run after about this time, finals included: 90, 90s, 10m, 1.5h")
       .common();
   command.share("--stop-within", search.stop_within,
                 "Stop at a spec this near to the best there can be, where that is known",
@@ -199,6 +199,11 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
   command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",
                 "share below 1, such as 3% or 0.03");
   command.check([&options] {
+    std::error_code ignored;
+    if (options.baseline && !std::filesystem::exists(*options.baseline, ignored))
+      cli::refuse("--baseline " + options.baseline->string() +
+                  ": there is no such file; give the best YAML, journal or CSV file of an earlier run, or "
+                  "PARAMETER=VALUE to compare with a spec of this run");
     if (options.compares() && (!options.tune || options.mode == Mode::simulate))
       cli::refuse(
           "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "

@@ -386,7 +386,10 @@ TEST_F(Baseline, WhatCannotBeComparedIsRefusedBeforeAnythingRuns) {
     EXPECT_FALSE(fs::exists(sandbox_.folder() / "new.jsonl"));
     return result.err;
   };
-  EXPECT_TRUE(has(refusal({"--baseline", "absent.yaml"}), "absent.yaml"));
+  EXPECT_TRUE(has(refusal({"--baseline", "absent.yaml"}), "absent.yaml: there is no such file"));
+  EXPECT_EQ(refusal({"--baseline", "old"}),
+            "tune: error: --baseline old: there is no such file; give the best YAML, journal or CSV file of an earlier "
+            "run, or PARAMETER=VALUE to compare with a spec of this run\n");
   EXPECT_TRUE(
       has(refusal({"--baseline", "bench.yaml"}), "bench.yaml:1: this file has a grid, and no result of one spec"));
   sandbox_.write("shapes.yaml", "- {M: 1, N: 1, K: 1}\n");
