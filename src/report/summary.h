@@ -51,6 +51,7 @@ bool any_shared(std::span<const Trial> trials);
 /// What results look like.
 struct Look {
   std::string label = {};                 ///< sizes and device model, of one of several tunings
+  std::string problem = {};               ///< see problem_size_text; empty: there is none, or it is not known
   std::vector<std::string> command = {};  ///< words that run one spec again once `--spec N` follows: tune --yaml F
   bool tuned = false;                     ///< order of merit and a best block; else all in mesh order
   std::size_t top = 0;                    ///< rows of specs shown when tuned; 0: all

@@ -148,6 +148,7 @@ std::string result_text(const Summary& summary) {
   add_verdict(page, summary);
   page.rule();
   page.prose(fmt::format("Tuning [{}] from [{}]", line_with_escapes(summary.name), line_with_escapes(summary.file)));
+  if (!summary.problem.empty()) page.prose("problem: " + line_with_escapes(summary.problem));
   page.rule();
   add_counts(page, summary);
   const std::size_t hidden = add_table(page, summary);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/problem_size.h"
 #include "model/program.h"
 #include "model/values/error.h"
 #include "platform/files/file.h"
@@ -21,6 +22,7 @@ Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objecti
   static_cast<report::Look&>(summary_) = rules_;
   summary_.name = loaded.plan.name;
   summary_.file = loaded.plan.file_as_written;
+  if (summary_.problem.empty()) summary_.problem = problem_size_text(loaded.plan.problem, loaded.plan.constants);
   summary_.run = rules_.journal.extension() == ".jsonl"
                      ? (rules_.journal.parent_path() / rules_.journal.stem()).string()
                      : rules_.journal.string();

@@ -172,6 +172,7 @@ ExitCode show(const ShowOptions& options) {
   rules.command = shown.command;
   rules.tuned = shown.tuned;
   rules.time = shown.time;
+  rules.problem = recording.problem;
   const auto& run = recording.run;
   if (run && run->begin.shape.empty() && run->number == run->count) rules.journal = file;
   const Objective objective(shown.loaded.plan);

@@ -266,7 +266,9 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
   note_recording(recording, choice, wants_finals(options), outcome);
   tuning::note_model(model, outcome);
   if (options.tune) tuning::note_trials(plan, outcome);
-  const results::Results results(results_rules(options, Job(options), outputs.csv), loaded, objective, outcome);
+  results::ResultsRules shown = results_rules(options, Job(options), outputs.csv);
+  shown.problem = recording.problem;
+  const results::Results results(shown, loaded, objective, outcome);
   if (audit == nullptr) tuning::print(results);
   tuning::write_files(results, outputs, recording.device, outcome.trials, exporter);
   if (!audit_chooses && results.any()) chosen = results.rows().front().trial;

@@ -43,7 +43,8 @@ std::vector<std::string> words_of(const std::string& line) {
 std::vector<std::string> structure(const std::string& text) {
   static const std::regex kNumber("[0-9]+(\\.[0-9]+)?");
   static const std::regex kKept(
-      "-{80}|Tuning .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: .*|command: "
+      "-{80}|Tuning .*|problem: .*|Number of .*| mesh_idx .*| +([0-9]+|-) .*|top_spec_idx.*|Best .*|params:|  \\S+: "
+      ".*|command: "
       ".*|Elapsed .*|pruned .*");
   std::vector<std::string> lines;
   std::istringstream all(text);

@@ -138,7 +138,7 @@ TEST_F(Spellings, WithoutAnyTuningFileTheCommandsOfTuneGemmTuneAShippedOne) {
     return tune(words);
   };
   const Result one = quickly({"-m", "16", "-n", "16", "-k", "16"});
-  EXPECT_TRUE(has(one.out, "Tuning [gemm_cpu] from [../demo/gemm_cpu.cpp]\n"));
+  EXPECT_TRUE(has(one.out, "Tuning [gemm_cpu] from [../demo/gemm_cpu.cpp]\nproblem: 16x16x16\n"));
   EXPECT_TRUE(has(one.out, "\ntop_spec_idx: ")) << "it tunes, as tune_gemm does";
   EXPECT_TRUE(has(one.err, "note: this folder has no gemm.yaml; the tuning file is " +
                                (std::filesystem::path(TUNE_BIN_DIR).parent_path() / "share").string() +
