@@ -287,9 +287,27 @@ extern "C" void twice_simple(const float* x, float* y, signed char* flags, int c
   EXPECT_TRUE(has(shell("cmake --build build --target bench > log && build/bench --threshold 1000"), "  count=100\n"));
   const std::string slower = shell("build/bench --threshold -0.99");
   EXPECT_TRUE(has(slower, "now (ms) then (ms)  then/now  sizes\n")) << "there are no graphs on a CPU";
-  EXPECT_TRUE(has(slower, "  count=100  slower\n"));
+  EXPECT_TRUE(has(slower, "  count=100  slower by ")) << "as both intervals tell: " << slower;
   EXPECT_TRUE(has(slower, "; 2 of 2 are slower by more than -99 % beyond noise, or the machine is: tune --baseline "));
   EXPECT_TRUE(slower.ends_with("code 5")) << slower;
+  // A recorded time that was lucky, and one whose noise nobody knows.
+  const auto recorded = [&](const std::string& interval) {
+    std::string db = sandbox_.read("db.yaml");
+    for (std::size_t at = 0; (at = db.find("    time_ms: ", at)) != std::string::npos; ++at)
+      db.replace(at, db.find('\n', at) - at, "    time_ms: 1e-06");
+    for (std::size_t at = 0; (at = db.find("    interval_ms: ", at)) != std::string::npos; ++at)
+      db.replace(at, db.find('\n', at) + 1 - at, interval);
+    sandbox_.write("lucky.yaml", db);
+    std::filesystem::remove_all(sandbox_.folder() / "twice");
+    tune({"package", "lucky.yaml", "--yaml", "t.yaml", "-o", "twice"});
+    return shell("cmake -S twice -B build > log && cmake --build build --target bench > log && build/bench");
+  };
+  const std::string lucky = recorded("    interval_ms: [1e-06, 1000]\n");
+  EXPECT_TRUE(has(lucky, "  count=100  took longer by -")) << lucky;
+  EXPECT_TRUE(has(lucky, " %: not slower beyond noise\n") && lucky.ends_with("code 0")) << lucky;
+  const std::string unknown = recorded("");
+  EXPECT_TRUE(has(unknown, "  count=100  slower or not is open: how noisy the recorded time is, is not known\n"));
+  EXPECT_TRUE(unknown.ends_with("code 0")) << unknown;
 }
 
 TEST_F(Package, IsMadeOfKernelsOnly) {
