@@ -66,6 +66,12 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   return content;
 }
 
+std::optional<Content> Verifier::other_content(std::size_t index) const {
+  std::optional<Content> other = content(index);
+  if (other) ++other->seed;
+  return other;
+}
+
 double Verifier::verify(std::size_t index, const void* data, Poison pattern, const Variation& variation) const {
   if (buffers_[index].role != Buffer::Role::in) return verify_output(index, data, pattern, variation);
   refuse_if(damage(index, data, variation.rotation));

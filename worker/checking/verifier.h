@@ -35,6 +35,8 @@ class Verifier {
   std::vector<Poison> patterns() const;
   /// What the buffer is filled with before a launch; nullopt: poison.
   std::optional<Content> content(std::size_t buffer) const;
+  /// Other numbers of the same kind, for a launch whose result nobody knows.
+  std::optional<Content> other_content(std::size_t buffer) const;
 
   /// All values of the reference, whose file is mapped when they are first asked for, and those of one output of a
   /// custom problem. Precondition: has_reference(). Throws SpecFailure of the load stage.

@@ -60,6 +60,7 @@ class CpuBackend final : public WorkerBackend {
   void take_pages();
   CpuMemory& memory(const LaunchSetting& setting);
   LaunchSetting surprise();
+  void launch_otherwise();
   wire::Checked check();
   double clock(const wire::Go& go, double start) const;
   std::optional<std::string> doubt(double spent, bool is_early);
@@ -227,6 +228,17 @@ LaunchSetting CpuBackend::surprise() {
   return setting;
 }
 
+/// The inputs of a custom problem are the same in all launches that are verified, because its reference is of these. So
+/// the first launch of a process in the finals has others: what a kernel keeps from it is wrong in all that follow.
+void CpuBackend::launch_otherwise() {
+  if (can_be_rotated(verifier_->problem()) || !verifier_->has_reference()) return;
+  CpuMemory& memory = memories_.front();
+  memory.fill_otherwise();
+  process_->launch(0, true);
+  process_->require_stopped();
+  memory.refill();
+}
+
 /// The first launches have the inputs that are documented. There is one at least with each end protected.
 wire::Checked CpuBackend::check() {
   wire::Checked checked;
@@ -343,6 +355,7 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
   believes_judge_ = false;
   const double start = seconds_now();
   const platform::StolenTime stolen;
+  if (go.launches > 0 && go.checks()) launch_otherwise();
   const wire::Checked checked = go.checks() ? check() : wire::Checked();
   const bool compared = go.checks() && verifier_->has_reference();
   if (compared) report(checked);

@@ -69,6 +69,23 @@ TEST_F(CustomResume, AnotherReferenceChecksAgain) {
   EXPECT_TRUE(has(result.out, "wrong result in out"));
 }
 
+TEST_F(CustomResume, AKernelThatKeepsItsFirstResultCannotWin) {
+  write("plain");
+  change_source("  for (int i = 0; i < n; i += STEP)", R"(  static float kept[1000];
+  static bool is_kept = false;
+  if (STEP == 8 && is_kept) {
+    for (int i = 0; i < n; ++i) out[i] = kept[i];
+    return;
+  }
+  for (int i = 0; i < n; i += STEP))");
+  change_source("out[j] = in[j]", "kept[j] = out[j] = in[j], is_kept = true");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "note: spec 1 failed in the finals and keeps its time of the sweep: wrong result in out"))
+      << result.out;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
+}
+
 TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
   write("absent");
   const Result result = tune();
