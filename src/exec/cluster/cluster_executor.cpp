@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "exec/cluster/agent_pool.h"
+#include "exec/cluster/agent_runner.h"
 #include "exec/cluster/artifact_files.h"
 #include "exec/evaluate/executor.h"
 #include "exec/process/scratch.h"
@@ -27,17 +27,18 @@ void add(const wire::UsageReport& report, Usage& sum) {
 
 class AgentFinals : public FinalsRun {
  public:
-  AgentFinals(AgentPool& pool, std::vector<wire::Contender> contenders, FinalsRules rules, platform::StorePlaces store)
-      : pool_(&pool), contenders_(std::move(contenders)), rules_(std::move(rules)), store_(std::move(store)) {}
+  AgentFinals(AgentRunner& runner, std::vector<wire::Contender> contenders, FinalsRules rules,
+              platform::StorePlaces store)
+      : runner_(&runner), contenders_(std::move(contenders)), rules_(std::move(rules)), store_(std::move(store)) {}
 
   Finals run(const Tick& tick) override {
     for (;;) {
-      const AgentPool::Number agent = pool_->first_agent();
+      const AgentRunner::Number agent = runner_->first_agent();
       so_far_ = {};
       send_stored(agent);
-      pool_->cluster().send(agent, order_for(agent));
+      runner_->cluster().send(agent, order_for(agent));
       if (hold_at(agent, tick)) return std::move(so_far_);
-      pool_->cluster().say("the finals begin again on another agent");
+      runner_->cluster().say("the finals begin again on another agent");
     }
   }
 
@@ -45,12 +46,12 @@ class AgentFinals : public FinalsRun {
 
  private:
   // Returns false if the agent is lost.
-  bool hold_at(AgentPool::Number agent, const Tick& tick) {
+  bool hold_at(AgentRunner::Number agent, const Tick& tick) {
     int round = 0;
     std::size_t left = contenders_.size();
     for (;;) {
       tick(round, left);
-      const auto event = pool_->next(Cluster::Clock::now() + kTick);
+      const auto event = runner_->next(Cluster::Clock::now() + kTick);
       if (!event) continue;
       if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent) return false;
       const auto* from = std::get_if<Cluster::Report>(&*event);
@@ -64,38 +65,38 @@ class AgentFinals : public FinalsRun {
   }
 
   // The artifacts of earlier results are in this machine's store, and agents may not have them.
-  void send_stored(AgentPool::Number agent) const {
+  void send_stored(AgentRunner::Number agent) const {
     for (const wire::Contender& contender : contenders_) {
       if (!contender.stored) continue;
       const platform::Store store(store_);
       for (const std::filesystem::path& entry : store.find(contender.stored->key))
         if (const auto artifact = read_entry(store, entry, contender.stored->key))
-          pool_->cluster().send(agent, pack(contender.stored->key, &*artifact));
+          runner_->cluster().send(agent, pack(contender.stored->key, &*artifact));
     }
   }
 
-  wire::FinalsOrder order_for(AgentPool::Number agent) const {
+  wire::FinalsOrder order_for(AgentRunner::Number agent) const {
     wire::FinalsOrder order{contenders_, {}, rules_};
     const auto now = FinalsRules::Clock::now();
     order.seconds = std::chrono::duration<double>(rules_.end - now).count();
     order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
     for (const wire::Contender& contender : contenders_) {
-      if (!pool_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
+      if (!runner_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
         continue;
-      const std::string key = pool_->requests().build_key(contender.entrant.spec);
-      if (const auto holder = pool_->holder(key); holder && *holder != agent) order.built_elsewhere.push_back(key);
+      const std::string key = runner_->requests().build_key(contender.entrant.spec);
+      if (const auto holder = runner_->holder(key); holder && *holder != agent) order.built_elsewhere.push_back(key);
     }
     return order;
   }
 
-  AgentPool* pool_;
+  AgentRunner* runner_;
   std::vector<wire::Contender> contenders_;
   FinalsRules rules_;
   platform::StorePlaces store_;
   Finals so_far_;
 };
 
-AgentPool prepared(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, RunObserver& observer) {
+AgentRunner prepared(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, RunObserver& observer) {
   cluster.prepare(plan);
   return {cluster, requests, observer};
 }
@@ -107,23 +108,23 @@ class ClusterExecutor : public Executor {
   /// this. Throws what Cluster::prepare throws.
   ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, platform::StorePlaces store,
                   RunObserver& observer)
-      : store_(std::move(store)), told_(cluster, observer), pool_(prepared(cluster, requests, plan, observer)) {}
+      : store_(std::move(store)), told_(cluster, observer), runner_(prepared(cluster, requests, plan, observer)) {}
 
-  Runner& runner() override { return pool_; }
-  std::string distrust() const override { return pool_.distrust(); }
-  void stop_sharing() override { pool_.stop_sharing(); }
+  Runner& runner() override { return runner_; }
+  std::string distrust() const override { return runner_.distrust(); }
+  void stop_sharing() override { runner_.stop_sharing(); }
 
   /// They are held on the first device of one agent. If that is lost, they are held again on another one.
   std::unique_ptr<FinalsRun> finals(std::vector<wire::Contender> contenders, FinalsRules rules) override {
-    return std::make_unique<AgentFinals>(pool_, std::move(contenders), std::move(rules), store_);
+    return std::make_unique<AgentFinals>(runner_, std::move(contenders), std::move(rules), store_);
   }
 
   Artifact artifact(const Spec& spec) override {
-    const std::string key = pool_.requests().build_key(spec);
-    const AgentPool::Number agent = pool_.holder(key).value_or(pool_.first_agent());
-    pool_.cluster().send(agent, wire::ArtifactOrder{key, spec});
+    const std::string key = runner_.requests().build_key(spec);
+    const AgentRunner::Number agent = runner_.holder(key).value_or(runner_.first_agent());
+    runner_.cluster().send(agent, wire::ArtifactOrder{key, spec});
     for (;;) {
-      const auto event = pool_.next(Cluster::Clock::now() + kTick);
+      const auto event = runner_.next(Cluster::Clock::now() + kTick);
       if (!event) continue;
       if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent)
         throw Error(ExitCode::environment, "the agent that has it was lost: " + lost->why);
@@ -141,15 +142,15 @@ class ClusterExecutor : public Executor {
 
   /// What the agents say that live.
   std::optional<Usage> usage() override {
-    Cluster& cluster = pool_.cluster();
-    const std::vector<AgentPool::Number> working = cluster.working();
-    std::set<AgentPool::Number> asked(working.begin(), working.end());
+    Cluster& cluster = runner_.cluster();
+    const std::vector<AgentRunner::Number> working = cluster.working();
+    std::set<AgentRunner::Number> asked(working.begin(), working.end());
     cluster.send_all(wire::UsageOrder{});
     Usage sum;
     sum.devices = 0;
     const auto until = Cluster::Clock::now() + kForUsage;
     while (!asked.empty() && Cluster::Clock::now() < until) {
-      const auto event = pool_.next(until);
+      const auto event = runner_.next(until);
       if (!event) break;
       if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
       const auto* from = std::get_if<Cluster::Report>(&*event);
@@ -177,7 +178,7 @@ class ClusterExecutor : public Executor {
 
   platform::StorePlaces store_;  ///< of this machine: has artifacts of earlier results
   Told told_;
-  AgentPool pool_;
+  AgentRunner runner_;
   std::optional<Scratch> scratch_;  ///< has a store for artifacts that came from agents
 };
 

@@ -1,4 +1,4 @@
-#include "exec/cluster/agent_pool.h"
+#include "exec/cluster/agent_runner.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurem
 
 }  // namespace
 
-AgentPool::AgentPool(Cluster& cluster, const RequestFactory& requests, RunObserver& observer)
+AgentRunner::AgentRunner(Cluster& cluster, const RequestFactory& requests, RunObserver& observer)
     : cluster_(&cluster),
       requests_(&requests),
       artifacts_(cluster),
@@ -26,7 +26,7 @@ AgentPool::AgentPool(Cluster& cluster, const RequestFactory& requests, RunObserv
   if (const std::vector<Number> working = cluster.working(); working.size() == 1) nodes_[working.front()].factor = 1;
 }
 
-int AgentPool::free_slots() const {
+int AgentRunner::free_slots() const {
   int room = 0;
   for (Number i = 0; i < nodes_.size(); ++i)
     if (cluster_->works(i))
@@ -34,22 +34,22 @@ int AgentPool::free_slots() const {
   return room - static_cast<int>(waiting_.size());
 }
 
-void AgentPool::start(const Spec& spec) {
+void AgentRunner::start(const Spec& spec) {
   const Ticket ticket = ++last_ticket_;
   tasks_[ticket] = {spec, requests_->has_build() ? requests_->build_key(spec) : ""};
   place(ticket);
 }
 
-bool AgentPool::has_room(Number agent) const {
+bool AgentRunner::has_room(Number agent) const {
   return cluster_->works(agent) && static_cast<int>(nodes_[agent].out.size()) < cluster_->agents()[agent].slots;
 }
 
-double AgentPool::load(Number agent) const {
+double AgentRunner::load(Number agent) const {
   return static_cast<double>(nodes_[agent].out.size()) / std::max(cluster_->agents()[agent].devices, 1);
 }
 
 // Who builds it already, or has built it, takes it unless others have much less to do.
-std::optional<AgentPool::Number> AgentPool::choose(const Task& task) const {
+std::optional<AgentRunner::Number> AgentRunner::choose(const Task& task) const {
   std::optional<Number> least;
   for (Number i = 0; i < nodes_.size(); ++i)
     if (has_room(i) && (!least || load(i) < load(*least))) least = i;
@@ -58,14 +58,14 @@ std::optional<AgentPool::Number> AgentPool::choose(const Task& task) const {
   return load(*builder) <= 2 * load(*least) + 2 ? builder : least;
 }
 
-void AgentPool::place(Ticket ticket) {
+void AgentRunner::place(Ticket ticket) {
   if (const auto agent = choose(tasks_.at(ticket)))
     give(ticket, *agent);
   else
     waiting_.push_back(ticket);
 }
 
-void AgentPool::place_waiting() {
+void AgentRunner::place_waiting() {
   for (std::size_t count = waiting_.size(); count > 0; --count) {
     const Ticket ticket = waiting_.front();
     waiting_.pop_front();
@@ -74,7 +74,7 @@ void AgentPool::place_waiting() {
   }
 }
 
-void AgentPool::give(Ticket ticket, Number agent) {
+void AgentRunner::give(Ticket ticket, Number agent) {
   Task& task = tasks_.at(ticket);
   task.agent = agent;
   nodes_[agent].out.insert(ticket);
@@ -83,7 +83,7 @@ void AgentPool::give(Ticket ticket, Number agent) {
   artifacts_.note_begun(task.key, agent);
 }
 
-std::optional<Trial> AgentPool::wait(Clock::time_point until) {
+std::optional<Trial> AgentRunner::wait(Clock::time_point until) {
   while (finished_.empty()) {
     if (!next(until)) return std::nullopt;
   }
@@ -92,13 +92,13 @@ std::optional<Trial> AgentPool::wait(Clock::time_point until) {
   return trial;
 }
 
-std::optional<Cluster::Event> AgentPool::next(Clock::time_point until) {
+std::optional<Cluster::Event> AgentRunner::next(Clock::time_point until) {
   auto event = cluster_->wait(until);
   if (event) handle(*event);
   return event;
 }
 
-void AgentPool::handle(const Cluster::Event& event) {
+void AgentRunner::handle(const Cluster::Event& event) {
   if (const auto* lost = std::get_if<Cluster::Lost>(&event)) return lose(lost->agent, lost->why);
   const auto& [agent, report] = std::get<Cluster::Report>(event);
   if (const auto* trial = std::get_if<wire::TrialReport>(&report)) take(agent, *trial);
@@ -114,7 +114,7 @@ void AgentPool::handle(const Cluster::Event& event) {
   }
 }
 
-void AgentPool::take(Number agent, const wire::TrialReport& report) {
+void AgentRunner::take(Number agent, const wire::TrialReport& report) {
   Node& node = nodes_[agent];
   if (node.out.erase(report.ticket) == 0) return;
   std::erase_if(node.runs, [&](const auto& run) { return run.second == report.ticket; });
@@ -135,7 +135,7 @@ void AgentPool::take(Number agent, const wire::TrialReport& report) {
   place_waiting();
 }
 
-void AgentPool::finish(Ticket ticket, Trial trial) {
+void AgentRunner::finish(Ticket ticket, Trial trial) {
   const Node& node = nodes_[*tasks_.at(ticket).agent];
   if (auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement && node.factor)
     scale_times(*measurement, *node.factor);
@@ -143,7 +143,7 @@ void AgentPool::finish(Ticket ticket, Trial trial) {
   tasks_.erase(ticket);
 }
 
-void AgentPool::hold(Number agent, Ticket ticket, Trial trial) {
+void AgentRunner::hold(Number agent, Ticket ticket, Trial trial) {
   Node& node = nodes_[agent];
   node.held.emplace(ticket, std::move(trial));
   const auto full = std::ranges::count_if(node.held, [](const auto& held) { return in_full(held.second); });
@@ -151,7 +151,7 @@ void AgentPool::hold(Number agent, Ticket ticket, Trial trial) {
 }
 
 // If nothing is left to wait for but the comparison, it begins with what there is.
-void AgentPool::choose_any_anchor() {
+void AgentRunner::choose_any_anchor() {
   if (anchor_) return;
   std::size_t held = 0;
   std::optional<Number> most;
@@ -165,7 +165,7 @@ void AgentPool::choose_any_anchor() {
   if (most && held == tasks_.size()) choose_anchor(*most);
 }
 
-void AgentPool::choose_anchor(Number agent) {
+void AgentRunner::choose_anchor(Number agent) {
   anchor_ = agent;
   for (const auto& [ticket, trial] : nodes_[agent].held)
     if (in_full(trial) && std::ssize(calibrations_) < wire::kCalibrationSpecs)
@@ -183,7 +183,7 @@ void AgentPool::choose_anchor(Number agent) {
   }
 }
 
-void AgentPool::take_calibration(Number agent, const Spec& spec, const Trial& trial) {
+void AgentRunner::take_calibration(Number agent, const Spec& spec, const Trial& trial) {
   Node& node = nodes_[agent];
   --node.calibrations_out;
   const auto calibration =
@@ -196,30 +196,30 @@ void AgentPool::take_calibration(Number agent, const Spec& spec, const Trial& tr
   if (node.calibrations_out == 0) compare(agent);
 }
 
-void AgentPool::compare(Number agent) {
+void AgentRunner::compare(Number agent) {
   Node& node = nodes_[agent];
   if (node.ratios.empty()) return cluster_->give_up(agent, node.calibration_failure);
   release(agent, median(node.ratios));
 }
 
-void AgentPool::release(Number agent, double factor) {
+void AgentRunner::release(Number agent, double factor) {
   nodes_[agent].factor = factor;
   for (auto& [ticket, trial] : std::exchange(nodes_[agent].held, {})) finish(ticket, std::move(trial));
   tell_best(agent);
 }
 
-void AgentPool::set_best(const Trial&, double seconds, double joules) {
+void AgentRunner::set_best(const Trial&, double seconds, double joules) {
   best_seconds_ = seconds;
   best_joules_ = joules;
   for (Number agent = 0; agent < nodes_.size(); ++agent) tell_best(agent);
 }
 
-void AgentPool::tell_best(Number agent) {
+void AgentRunner::tell_best(Number agent) {
   if (!nodes_[agent].factor || (best_seconds_ == 0 && best_joules_ == 0)) return;
   cluster_->send(agent, wire::BestOrder{best_seconds_ / *nodes_[agent].factor, best_joules_});
 }
 
-Activity AgentPool::activity() const {
+Activity AgentRunner::activity() const {
   Activity activity;
   for (const Node& node : nodes_)
     for (const auto& [device, ticket] : node.runs)
@@ -228,9 +228,9 @@ Activity AgentPool::activity() const {
   return activity;
 }
 
-void AgentPool::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }
+void AgentRunner::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }
 
-void AgentPool::lose(Number agent, const std::string& why) {
+void AgentRunner::lose(Number agent, const std::string& why) {
   Node node = std::exchange(nodes_[agent], {});
   artifacts_.lose(agent);
   std::vector<Ticket> again;
@@ -254,7 +254,7 @@ void AgentPool::lose(Number agent, const std::string& why) {
 }
 
 // Returns whether the spec is given up for it.
-bool AgentPool::blame(Ticket ticket, Number agent, bool ran) {
+bool AgentRunner::blame(Ticket ticket, Number agent, bool ran) {
   Task& task = tasks_.at(ticket);
   task.blame += ran ? kBlameOfRunning : 1;
   task.lost_with += (task.lost_with.empty() ? "" : ", ") + cluster_->agents()[agent].name;
@@ -269,7 +269,7 @@ bool AgentPool::blame(Ticket ticket, Number agent, bool ran) {
   return true;
 }
 
-AgentPool::Number AgentPool::first_agent() const {
+AgentRunner::Number AgentRunner::first_agent() const {
   if (anchor_ && cluster_->works(*anchor_)) return *anchor_;
   for (Number agent = 0; agent < nodes_.size(); ++agent)
     if (cluster_->works(agent)) return agent;

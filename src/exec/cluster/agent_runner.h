@@ -21,12 +21,12 @@ namespace tune::exec {
 /// Times of machines of one model differ by a few per cent. The first agent that has timed a few specs in full becomes
 /// the anchor: every other agent times the same specs, and the median of the ratios is the factor of its times. Until
 /// an agent's factor is known its results are held back, and it is not told of the best time.
-class AgentPool : public Runner {
+class AgentRunner : public Runner {
  public:
   using Number = Cluster::Number;
 
   /// All must outlive this. The cluster is prepared.
-  AgentPool(Cluster& cluster, const RequestFactory& requests, RunObserver& observer);
+  AgentRunner(Cluster& cluster, const RequestFactory& requests, RunObserver& observer);
 
   int free_slots() const override;
   void start(const Spec& spec) override;
