@@ -16,7 +16,7 @@ DeviceQueues::DeviceQueues(MeasureService& service)
     : service_(&service),
       sharing_(is_gpu(service.requests().hello().backend) && service.rules().share_processes),
       created_(service.now()),
-      scales_(service.devices().size()) {
+      calibration_(service.devices().size()) {
   for (std::size_t i = 0; i < service.devices().size(); ++i)
     devices_.push_back({DeviceQueue(service.devices()[i], rules_of(i))});
 }
@@ -48,7 +48,7 @@ void DeviceQueues::stop_sharing() {
 std::optional<std::size_t> DeviceQueues::least_busy() const {
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < size(); ++i)
-    if (scales_.takes_specs(i) && devices_[i].queue.has_room() &&
+    if (calibration_.takes_specs(i) && devices_[i].queue.has_room() &&
         (!least || devices_[i].queue.jobs() < devices_[*least].queue.jobs()))
       least = i;
   return least;
@@ -60,15 +60,15 @@ void DeviceQueues::start(std::size_t device, Job job, bool for_comparison) {
     renew_rules();
   }
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
-  if (!scales_.was_chosen() && (best_.best_seconds == 0 || for_comparison)) choose_calibration(job, {});
+  if (!calibration_.was_chosen() && (best_.best_seconds == 0 || for_comparison)) choose_calibration(job, {});
   devices_[device].queue.start(std::move(job));
 }
 
 void DeviceQueues::advance(const std::function<void(std::size_t, std::int64_t)>& launches,
                            const std::function<void(std::size_t)>& waits) {
   for (std::size_t i = 0; i < size(); ++i) {
-    wire::Go go = scales_.known(i) ? best_ : wire::Go{};
-    go.best_seconds /= scales_.factor(i);
+    wire::Go go = calibration_.known(i) ? best_ : wire::Go{};
+    go.best_seconds /= calibration_.factor(i);
     devices_[i].queue.advance(go, [&](std::int64_t ticket) { launches(i, ticket); });
     if (devices_[i].queue.waits_for_turn()) waits(i);
   }
@@ -84,7 +84,7 @@ void DeviceQueues::abandon(std::int64_t ticket) {
 
 void DeviceQueues::dismiss() {
   for (std::size_t i = 0; i < size(); ++i) {
-    if (scales_.end(i)) devices_[i].queue.abandon(kCalibration);
+    if (calibration_.end(i)) devices_[i].queue.abandon(kCalibration);
     devices_[i].queue.dismiss();
   }
 }
@@ -98,8 +98,8 @@ bool DeviceQueues::collect(const Accept& accept) {
         take(i, std::move(*result), accept);
         continue;
       }
-      scales_.end(i);
-      if (!result->to_repeat) scales_.take(i, std::move(result->outcome));
+      calibration_.end(i);
+      if (!result->to_repeat) calibration_.take(i, std::move(result->outcome));
     }
   compare(accept);
   return any;
@@ -108,56 +108,57 @@ bool DeviceQueues::collect(const Accept& accept) {
 void DeviceQueues::take(std::size_t device, Result result, const Accept& accept) {
   const auto* measurement = std::get_if<Measurement>(&result.outcome);
   const bool in_full = measurement != nullptr && !measurement->timing.stopped_early;
-  if (scales_.is_calibration(result.job.ticket) && !in_full) drop_calibration(accept);
+  if (calibration_.is_calibration(result.job.ticket) && !in_full) drop_calibration(accept);
   const bool counts = measurement != nullptr && (sharing_ || !result.reused);
-  if (counts && !scales_.known(device) && scales_.chosen()) return devices_[device].held.push_back(std::move(result));
+  if (counts && !calibration_.known(device) && calibration_.chosen())
+    return devices_[device].held.push_back(std::move(result));
   if (counts) return take_measurement(device, std::move(result), accept);
   accept(std::move(result));
 }
 
 void DeviceQueues::take_measurement(std::size_t device, Result result, const Accept& accept) {
   auto& measurement = std::get<Measurement>(result.outcome);
-  if (scales_.is_calibration(result.job.ticket))
-    scales_.set_seconds(measurement.timing.median);
-  else if (scales_.known(device) && !scales_.chosen() && !measurement.timing.stopped_early)
+  if (calibration_.is_calibration(result.job.ticket))
+    calibration_.set_seconds(measurement.timing.median);
+  else if (calibration_.known(device) && !calibration_.chosen() && !measurement.timing.stopped_early)
     choose_calibration(result.job, measurement.timing.median);
-  result.to_repeat = !scales_.known(device);
-  scale_times(measurement, scales_.factor(device));
+  result.to_repeat = !calibration_.known(device);
+  scale_times(measurement, calibration_.factor(device));
   accept(std::move(result));
 }
 
 void DeviceQueues::choose_calibration(Job job, std::optional<double> seconds) {
   if (size() == 1) return;
-  scales_.choose(job.ticket, seconds);
-  calibration_ = std::move(job);
-  calibration_.ticket = kCalibration;
-  calibration_.request.keep.clear();
-  calibration_.fresh = true;
+  calibration_.choose(job.ticket, seconds);
+  calibration_job_ = std::move(job);
+  calibration_job_.ticket = kCalibration;
+  calibration_job_.request.keep.clear();
+  calibration_job_.fresh = true;
 }
 
 void DeviceQueues::calibrate() {
   for (std::size_t i = 0; i < size(); ++i) {
     DeviceQueue& queue = devices_[i].queue;
-    if (!scales_.lacks_calibration(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
-    queue.start(calibration_);
-    scales_.begin(i);
+    if (!calibration_.lacks_calibration(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
+    queue.start(calibration_job_);
+    calibration_.begin(i);
   }
 }
 
 // What other devices have timed meanwhile cannot be compared, and is timed again.
 void DeviceQueues::drop_calibration(const Accept& accept) {
-  scales_.drop();
+  calibration_.drop();
   for (std::size_t i = 0; i < size(); ++i) {
-    if (scales_.end(i)) devices_[i].queue.abandon(kCalibration);
+    if (calibration_.end(i)) devices_[i].queue.abandon(kCalibration);
     release_held(i, accept);
   }
 }
 
 void DeviceQueues::compare(const Accept& accept) {
   for (std::size_t i = 0; i < size(); ++i) {
-    if (const Failure* failure = scales_.failure(i))
+    if (const Failure* failure = calibration_.failure(i))
       devices_[i].queue.device().throw_lost("what the first device could time fails on it: " + failure->message);
-    if (scales_.compare(i)) release_held(i, accept);
+    if (calibration_.compare(i)) release_held(i, accept);
   }
 }
 

@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "exec/device/calibration.h"
 #include "exec/device/device_queue.h"
-#include "exec/device/device_scales.h"
 #include "exec/device/measure_service.h"
 
 namespace tune::exec {
 
-/// The queues of all devices of a run, whose times it makes comparable (DeviceScales): results have the times of the
+/// The queues of all devices of a run, whose times it makes comparable (Calibration): results have the times of the
 /// first device. What another device has timed is held back until its factor is known. Knows specs only as jobs.
 class DeviceQueues {
  public:
@@ -24,7 +24,7 @@ class DeviceQueues {
   /// Jobs that are much worse than this may be timed less from now on; one of the two is 0.
   void set_best(double seconds, double joules);
   /// Whether there are several devices, and no spec yet by which they can be compared.
-  bool may_need_calibration() const { return size() > 1 && !scales_.chosen(); }
+  bool may_need_calibration() const { return size() > 1 && !calibration_.chosen(); }
 
   /// Gives the calibration spec to the devices that have to time it and can do so now.
   void calibrate();
@@ -83,8 +83,8 @@ class DeviceQueues {
   wire::Go best_;                     ///< how a job is timed, by the first device's clock
   platform::ProcessHost::Clock::time_point created_;
   std::vector<Device> devices_;
-  DeviceScales scales_;
-  Job calibration_;  ///< with the calibration spec, if there is one
+  Calibration calibration_;
+  Job calibration_job_;  ///< with the calibration spec, if there is one
 };
 
 }  // namespace tune::exec

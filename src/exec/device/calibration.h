@@ -12,11 +12,11 @@ namespace tune::exec {
 /// the first device measures is the calibration spec: every other device measures it too, and the factor of that device
 /// is the ratio of the two times. This class keeps the calibration spec's outcome on each device. It does not start
 /// that spec, nor hold back the other results; its owner does.
-class DeviceScales {
+class Calibration {
  public:
   using Outcome = std::variant<Measurement, Failure>;
 
-  explicit DeviceScales(std::size_t devices) : devices_(devices) { devices_.front() = Known{1}; }
+  explicit Calibration(std::size_t devices) : devices_(devices) { devices_.front() = Known{1}; }
 
   /// Chooses the calibration spec by the ticket of the first device's task. `seconds` is its time there, if it has been
   /// timed.

@@ -1,27 +1,27 @@
-#include "exec/device/device_scales.h"
+#include "exec/device/calibration.h"
 
 namespace tune::exec {
 
-void DeviceScales::choose(std::int64_t ticket, std::optional<double> seconds) {
+void Calibration::choose(std::int64_t ticket, std::optional<double> seconds) {
   ticket_ = ticket;
   seconds_ = seconds;
   was_chosen_ = true;
 }
 
-void DeviceScales::drop() {
+void Calibration::drop() {
   ticket_.reset();
   seconds_.reset();
   for (auto& device : devices_)
     if (std::holds_alternative<Timed>(device)) device = Untimed{};
 }
 
-bool DeviceScales::end(std::size_t device) {
+bool Calibration::end(std::size_t device) {
   if (!std::holds_alternative<Timing>(devices_[device])) return false;
   devices_[device] = Untimed{};
   return true;
 }
 
-bool DeviceScales::compare(std::size_t device) {
+bool Calibration::compare(std::size_t device) {
   const auto* timed = std::get_if<Timed>(&devices_[device]);
   const auto* measurement = timed != nullptr ? std::get_if<Measurement>(&timed->outcome) : nullptr;
   if (!seconds_ || measurement == nullptr) return false;
@@ -29,7 +29,7 @@ bool DeviceScales::compare(std::size_t device) {
   return true;
 }
 
-const Failure* DeviceScales::failure(std::size_t device) const {
+const Failure* Calibration::failure(std::size_t device) const {
   const auto* timed = std::get_if<Timed>(&devices_[device]);
   return seconds_ && timed != nullptr ? std::get_if<Failure>(&timed->outcome) : nullptr;
 }
