@@ -1,69 +1,121 @@
 #pragma once
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "model/trial.h"
+#include "model/statistics/stats.h"
 
 namespace tune::exec {
 
-/// Makes the times of several devices comparable, because cards of one model differ by a few per cent. One spec that
-/// the first device measures is the calibration spec: every other device measures it too, and the factor of that device
-/// is the ratio of the two times. This class keeps the calibration spec's outcome on each device. It does not start
-/// that spec, nor hold back the other results; its owner does.
+/// Makes the times of several devices comparable, because those of one model differ by a few per cent. One of them is
+/// the anchor. A few specs that it times, the calibration specs, are timed by every other device too, and the median of
+/// the ratios of the anchor's times to its own is the device's factor, by which its times are to be multiplied. Until
+/// that is known, its results are held back here.
+///
+/// The devices of one machine are compared by one spec, and by the time that it has on the first of them. Machines,
+/// which differ in more, are compared by several; there an agent counts as one device, the first that it has. Which
+/// specs these are, and when a device is given them, the owner decides.
+template <typename Result>
 class Calibration {
  public:
-  using Outcome = std::variant<Measurement, Failure>;
+  /// Of a calibration spec on a device: its time in seconds, or why it could not be timed.
+  using Outcome = std::variant<double, std::string>;
 
-  explicit Calibration(std::size_t devices) : devices_(devices) { devices_.front() = Known{1}; }
+  explicit Calibration(std::size_t devices) : devices_(devices) {}
 
-  /// Chooses the calibration spec by the ticket of the first device's task. `seconds` is its time there, if it has been
-  /// timed.
-  void choose(std::int64_t ticket, std::optional<double> seconds);
-  /// Cancels the calibration spec, because the first device did not time it in full. Discards its outcomes on the other
-  /// devices.
-  void drop();
-  bool chosen() const { return ticket_.has_value(); }
-  bool was_chosen() const { return was_chosen_; }
-  bool is_calibration(std::int64_t ticket) const { return ticket_ == ticket; }
-  /// Notes the time of the calibration spec on the first device.
-  void set_seconds(double seconds) { seconds_ = seconds; }
+  /// From now on the device is what others are compared with. Its own factor is 1.
+  void set_anchor(std::size_t device) {
+    anchor_ = device;
+    devices_[device].state = Known{1};
+  }
+  std::optional<std::size_t> anchor() const { return anchor_; }
 
-  /// Whether the device must be given the calibration spec.
-  bool lacks_calibration(std::size_t device) const { return chosen() && !takes_specs(device); }
-  /// Notes that the device has been given the calibration spec.
-  void begin(std::size_t device) { devices_[device] = Timing{}; }
-  /// Notes that the device no longer has it. Returns false if it did not have it.
-  bool end(std::size_t device);
-  /// Notes the outcome of the calibration spec on the device.
-  void take(std::size_t device, Outcome outcome) { devices_[device] = Timed{std::move(outcome)}; }
+  /// Sets the calibration specs, by their times on the anchor in seconds; unset: it has not timed that one yet. Called
+  /// again when it has. Without any, all factors are 1: there is nothing to compare by.
+  void set_specs(std::vector<std::optional<double>> seconds) {
+    specs_ = std::move(seconds);
+    for (Device& device : devices_) compare(device);
+  }
+  /// There are no calibration specs any more, and no device times any.
+  void drop_specs() {
+    specs_.clear();
+    for (std::size_t i = 0; i < devices_.size(); ++i) take_back(i);
+  }
+  bool has_specs() const { return !specs_.empty(); }
+  /// Whether the anchor has timed all of them.
+  bool specs_are_timed() const {
+    return std::ranges::all_of(specs_, [](const auto& seconds) { return seconds.has_value(); });
+  }
 
-  /// Whether the device can be given other specs, because its factor is known, or its calibration has begun.
-  bool takes_specs(std::size_t device) const { return !std::holds_alternative<Untimed>(devices_[device]); }
-  /// Whether the device's factor is known.
-  bool known(std::size_t device) const { return std::holds_alternative<Known>(devices_[device]); }
-  /// The factor by which the device's times must be multiplied; 1 until it is known.
-  double factor(std::size_t device) const { return known(device) ? std::get<Known>(devices_[device]).factor : 1; }
-  /// Computes the factor of a device, once it and the first device have timed the calibration spec. Returns true if the
-  /// factor has become known by this call.
-  bool compare(std::size_t device);
-  /// The failure of the calibration spec on a device, if the first device has timed it; else null.
-  const Failure* failure(std::size_t device) const;
+  /// Notes that the device has been given the calibration specs.
+  void give(std::size_t device) {
+    devices_[device].state = Timing{};
+    compare(devices_[device]);
+  }
+  /// Notes that the device times them no longer, and will have to begin again.
+  void take_back(std::size_t device) {
+    if (std::holds_alternative<Timing>(devices_[device].state)) devices_[device].state = Waiting{};
+  }
+  /// Notes what came of one of them. Ignored if the device does not have them.
+  void note(std::size_t device, std::size_t spec, Outcome outcome) {
+    if (auto* timing = std::get_if<Timing>(&devices_[device].state)) timing->outcomes[spec] = std::move(outcome);
+    compare(devices_[device]);
+  }
+
+  /// Whether the device has yet to be given the calibration specs.
+  bool waits(std::size_t device) const { return std::holds_alternative<Waiting>(devices_[device].state); }
+  bool known(std::size_t device) const { return std::holds_alternative<Known>(devices_[device].state); }
+  /// 1 until it is known.
+  double factor(std::size_t device) const { return known(device) ? std::get<Known>(devices_[device].state).factor : 1; }
+  /// Why there will be no factor: the device could time none of what the anchor has timed. Null: that is not so.
+  const std::string* failure(std::size_t device) const {
+    const auto* failed = std::get_if<Failed>(&devices_[device].state);
+    return failed != nullptr ? &failed->why : nullptr;
+  }
+
+  void hold(std::size_t device, Result result) { devices_[device].held.push_back(std::move(result)); }
+  const std::vector<Result>& held(std::size_t device) const { return devices_[device].held; }
+  std::vector<Result> take_held(std::size_t device) { return std::exchange(devices_[device].held, {}); }
 
  private:
-  struct Untimed {};  ///< it must be given the calibration spec
-  struct Timing {};   ///< it has been given it
-  struct Timed {
-    Outcome outcome;
+  struct Waiting {};
+  struct Timing {
+    std::map<std::size_t, Outcome> outcomes;  ///< of the calibration specs that it has timed
   };
   struct Known {
     double factor;
   };
-  std::vector<std::variant<Untimed, Timing, Timed, Known>> devices_;
-  std::optional<std::int64_t> ticket_;  ///< of the calibration spec; unset: there is none
-  std::optional<double> seconds_;       ///< of the calibration spec on the first device
-  bool was_chosen_ = false;
+  struct Failed {
+    std::string why;
+  };
+  struct Device {
+    std::variant<Waiting, Timing, Known, Failed> state;
+    std::vector<Result> held;
+  };
+
+  void compare(Device& device) const {
+    const auto* timing = std::get_if<Timing>(&device.state);
+    if (timing == nullptr || timing->outcomes.size() < specs_.size() || !specs_are_timed()) return;
+    std::vector<double> ratios;
+    std::string why;
+    for (const auto& [spec, outcome] : timing->outcomes) {
+      if (const double* seconds = std::get_if<double>(&outcome)) ratios.push_back(*specs_[spec] / *seconds);
+      if (const auto* failure = std::get_if<std::string>(&outcome)) why = *failure;
+    }
+    if (ratios.empty() && !specs_.empty())
+      device.state = Failed{std::move(why)};
+    else
+      device.state = Known{ratios.empty() ? 1 : median(std::move(ratios))};
+  }
+
+  std::optional<std::size_t> anchor_;
+  std::vector<std::optional<double>> specs_;  ///< their times on the anchor
+  std::vector<Device> devices_;
 };
 
 }  // namespace tune::exec

@@ -8,7 +8,12 @@
 namespace tune::exec {
 namespace {
 
-constexpr std::int64_t kCalibration = 0;  // ticket of the spec that every device times
+constexpr std::int64_t kCalibration = 0;  // ticket of the calibration spec on devices that are compared with the first
+
+std::variant<double, std::string> time_of(const std::variant<Measurement, Failure>& outcome) {
+  if (const auto* failure = std::get_if<Failure>(&outcome)) return failure->message;
+  return std::get<Measurement>(outcome).timing.median;
+}
 
 }  // namespace
 
@@ -17,8 +22,8 @@ DeviceQueues::DeviceQueues(MeasureService& service)
       sharing_(is_gpu(service.requests().hello().backend) && service.rules().share_processes),
       created_(service.now()),
       calibration_(service.devices().size()) {
-  for (std::size_t i = 0; i < service.devices().size(); ++i)
-    devices_.push_back({DeviceQueue(service.devices()[i], rules_of(i))});
+  calibration_.set_anchor(0);
+  for (std::size_t i = 0; i < service.devices().size(); ++i) queues_.emplace_back(service.devices()[i], rules_of(i));
 }
 
 DeviceQueue::Rules DeviceQueues::rules_of(std::size_t device) const {
@@ -30,7 +35,7 @@ DeviceQueue::Rules DeviceQueues::rules_of(std::size_t device) const {
 }
 
 void DeviceQueues::renew_rules() {
-  for (std::size_t i = 0; i < size(); ++i) devices_[i].queue.set_rules(rules_of(i));
+  for (std::size_t i = 0; i < size(); ++i) queues_[i].set_rules(rules_of(i));
 }
 
 void DeviceQueues::set_best(double seconds, double joules) {
@@ -48,8 +53,7 @@ void DeviceQueues::stop_sharing() {
 std::optional<std::size_t> DeviceQueues::least_busy() const {
   std::optional<std::size_t> least;
   for (std::size_t i = 0; i < size(); ++i)
-    if (calibration_.takes_specs(i) && devices_[i].queue.has_room() &&
-        (!least || devices_[i].queue.jobs() < devices_[*least].queue.jobs()))
+    if (!calibration_.waits(i) && queues_[i].has_room() && (!least || queues_[i].jobs() < queues_[*least].jobs()))
       least = i;
   return least;
 }
@@ -60,8 +64,8 @@ void DeviceQueues::start(std::size_t device, Job job, bool for_comparison) {
     renew_rules();
   }
   // Once a best time is known, any other spec may be stopped early, and would be useless as the calibration spec.
-  if (!calibration_.was_chosen() && (best_.best_seconds == 0 || for_comparison)) choose_calibration(job, {});
-  devices_[device].queue.start(std::move(job));
+  if (!calibration_job_ && (best_.best_seconds == 0 || for_comparison)) choose_calibration(job, {});
+  queues_[device].start(std::move(job));
 }
 
 void DeviceQueues::advance(const std::function<void(std::size_t, std::int64_t)>& launches,
@@ -69,114 +73,110 @@ void DeviceQueues::advance(const std::function<void(std::size_t, std::int64_t)>&
   for (std::size_t i = 0; i < size(); ++i) {
     wire::Go go = calibration_.known(i) ? best_ : wire::Go{};
     go.best_seconds /= calibration_.factor(i);
-    devices_[i].queue.advance(go, [&](std::int64_t ticket) { launches(i, ticket); });
-    if (devices_[i].queue.waits_for_turn()) waits(i);
+    queues_[i].advance(go, [&](std::int64_t ticket) { launches(i, ticket); });
+    if (queues_[i].waits_for_turn()) waits(i);
   }
 }
 
 bool DeviceQueues::handle(const platform::ProcessHost::Event& event) {
-  return std::ranges::any_of(devices_, [&](Device& device) { return device.queue.handle(event); });
+  return std::ranges::any_of(queues_, [&](DeviceQueue& queue) { return queue.handle(event); });
 }
 
 void DeviceQueues::abandon(std::int64_t ticket) {
-  for (Device& device : devices_) device.queue.abandon(ticket);
+  for (DeviceQueue& queue : queues_) queue.abandon(ticket);
 }
 
 void DeviceQueues::dismiss() {
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (calibration_.end(i)) devices_[i].queue.abandon(kCalibration);
-    devices_[i].queue.dismiss();
-  }
+  for (std::size_t i = 0; i < size(); ++i) calibration_.take_back(i);
+  abandon(kCalibration);
+  for (DeviceQueue& queue : queues_) queue.dismiss();
 }
 
 bool DeviceQueues::collect(const Accept& accept) {
   bool any = false;
   for (std::size_t i = 0; i < size(); ++i)
-    while (auto result = devices_[i].queue.take_result()) {
+    while (auto result = queues_[i].take_result()) {
       any = true;
-      if (result->job.ticket != kCalibration) {
+      if (result->job.ticket != kCalibration)
         take(i, std::move(*result), accept);
-        continue;
-      }
-      calibration_.end(i);
-      if (!result->to_repeat) calibration_.take(i, std::move(result->outcome));
+      else if (result->to_repeat)
+        calibration_.take_back(i);
+      else
+        calibration_.note(i, 0, time_of(result->outcome));
     }
-  compare(accept);
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (const std::string* why = calibration_.failure(i))
+      queues_[i].device().throw_lost("what the first device could time fails on it: " + *why);
+    if (calibration_.known(i)) release_held(i, accept);
+  }
   return any;
 }
 
 void DeviceQueues::take(std::size_t device, Result result, const Accept& accept) {
   const auto* measurement = std::get_if<Measurement>(&result.outcome);
   const bool in_full = measurement != nullptr && !measurement->timing.stopped_early;
-  if (calibration_.is_calibration(result.job.ticket) && !in_full) drop_calibration(accept);
+  if (is_calibration(result.job) && !in_full) drop_calibration(accept);
   const bool counts = measurement != nullptr && (sharing_ || !result.reused);
-  if (counts && !calibration_.known(device) && calibration_.chosen())
-    return devices_[device].held.push_back(std::move(result));
+  if (counts && !calibration_.known(device) && calibration_.has_specs())
+    return calibration_.hold(device, std::move(result));
   if (counts) return take_measurement(device, std::move(result), accept);
   accept(std::move(result));
 }
 
 void DeviceQueues::take_measurement(std::size_t device, Result result, const Accept& accept) {
   auto& measurement = std::get<Measurement>(result.outcome);
-  if (calibration_.is_calibration(result.job.ticket))
-    calibration_.set_seconds(measurement.timing.median);
-  else if (calibration_.known(device) && !calibration_.chosen() && !measurement.timing.stopped_early)
+  scale_times(measurement, calibration_.factor(device));
+  if (is_calibration(result.job))
+    calibration_.set_specs({measurement.timing.median});
+  else if (calibration_.known(device) && !calibration_.has_specs() && !measurement.timing.stopped_early)
     choose_calibration(result.job, measurement.timing.median);
   result.to_repeat = !calibration_.known(device);
-  scale_times(measurement, calibration_.factor(device));
   accept(std::move(result));
+}
+
+bool DeviceQueues::is_calibration(const Job& job) const {
+  return calibration_.has_specs() && job.ticket == calibration_job_->ticket;
 }
 
 void DeviceQueues::choose_calibration(Job job, std::optional<double> seconds) {
   if (size() == 1) return;
-  calibration_.choose(job.ticket, seconds);
+  calibration_.set_specs({seconds});
   calibration_job_ = std::move(job);
-  calibration_job_.ticket = kCalibration;
-  calibration_job_.request.keep.clear();
-  calibration_job_.fresh = true;
 }
 
 void DeviceQueues::calibrate() {
   for (std::size_t i = 0; i < size(); ++i) {
-    DeviceQueue& queue = devices_[i].queue;
-    if (!calibration_.lacks_calibration(i) || !queue.has_room() || !queue.make_way_for(true)) continue;
-    queue.start(calibration_job_);
-    calibration_.begin(i);
+    if (!calibration_.has_specs() || !calibration_.waits(i)) continue;
+    if (!queues_[i].has_room() || !queues_[i].make_way_for(true)) continue;
+    Job job = *calibration_job_;
+    job.ticket = kCalibration;
+    job.request.keep.clear();
+    job.fresh = true;
+    queues_[i].start(std::move(job));
+    calibration_.give(i);
   }
 }
 
 // What other devices have timed meanwhile cannot be compared, and is timed again.
 void DeviceQueues::drop_calibration(const Accept& accept) {
-  calibration_.drop();
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (calibration_.end(i)) devices_[i].queue.abandon(kCalibration);
-    release_held(i, accept);
-  }
-}
-
-void DeviceQueues::compare(const Accept& accept) {
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (const Failure* failure = calibration_.failure(i))
-      devices_[i].queue.device().throw_lost("what the first device could time fails on it: " + failure->message);
-    if (calibration_.compare(i)) release_held(i, accept);
-  }
+  calibration_.drop_specs();
+  abandon(kCalibration);
+  for (std::size_t i = 0; i < size(); ++i) release_held(i, accept);
 }
 
 void DeviceQueues::release_held(std::size_t device, const Accept& accept) {
-  for (Result& result : std::exchange(devices_[device].held, {})) take(device, std::move(result), accept);
+  for (Result& result : calibration_.take_held(device)) take(device, std::move(result), accept);
 }
 
-bool DeviceQueues::active() const {
-  return std::ranges::any_of(devices_, [](const Device& device) { return device.queue.active(); });
-}
+bool DeviceQueues::active() const { return std::ranges::any_of(queues_, &DeviceQueue::active); }
 
 Usage DeviceQueues::usage() const {
   Usage usage;
   usage.devices = static_cast<int>(size());
-  for (const Device& device : devices_) {
-    usage.stages += device.queue.stage_times();
-    const std::chrono::duration<double> span = device.queue.last_launch() - created_;
-    usage.idle_seconds += span.count() - device.queue.busy_seconds();
+  for (const DeviceQueue& queue : queues_) {
+    usage.stages += queue.stage_times();
+    const std::chrono::duration<double> span = queue.last_launch() - created_;
+    usage.idle_seconds += span.count() - queue.busy_seconds();
     usage.sweep_seconds = std::max(usage.sweep_seconds, span.count());
   }
   // So many processes wait for the driver, which opens the device for one after the other.

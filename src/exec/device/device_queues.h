@@ -11,7 +11,7 @@
 namespace tune::exec {
 
 /// The queues of all devices of a run, whose times it makes comparable (Calibration): results have the times of the
-/// first device. What another device has timed is held back until its factor is known. Knows specs only as jobs.
+/// first device. Knows specs only as jobs.
 class DeviceQueues {
  public:
   using Job = DeviceQueue::Job;
@@ -20,18 +20,18 @@ class DeviceQueues {
   /// `service` must outlive this.
   explicit DeviceQueues(MeasureService& service);
 
-  std::size_t size() const { return devices_.size(); }
+  std::size_t size() const { return queues_.size(); }
   /// Jobs that are much worse than this may be timed less from now on; one of the two is 0.
   void set_best(double seconds, double joules);
   /// Whether there are several devices, and no spec yet by which they can be compared.
-  bool may_need_calibration() const { return size() > 1 && !calibration_.chosen(); }
+  bool may_need_calibration() const { return size() > 1 && !calibration_.has_specs(); }
 
   /// Gives the calibration spec to the devices that have to time it and can do so now.
   void calibrate();
   /// The device that has least to do of those that can be given a job now.
   std::optional<std::size_t> least_busy() const;
   /// See DeviceQueue; to be called right before a job is started.
-  bool make_way_for(std::size_t device, bool fresh) { return devices_[device].queue.make_way_for(fresh); }
+  bool make_way_for(std::size_t device, bool fresh) { return queues_[device].make_way_for(fresh); }
   /// `for_comparison`: devices are to be compared by it, whatever is known of the best.
   void start(std::size_t device, Job job, bool for_comparison);
   /// Sends the processes the commands that they wait for. `launches` is called with a device and the ticket of a job
@@ -57,24 +57,20 @@ class DeviceQueues {
   /// Whether any process does more than wait for another spec.
   bool active() const;
   /// The ticket of the job that is launched now.
-  std::optional<std::int64_t> launched(std::size_t device) const { return devices_[device].queue.launched(); }
+  std::optional<std::int64_t> launched(std::size_t device) const { return queues_[device].launched(); }
   /// Where the time went since this was made, but for builds.
   Usage usage() const;
 
  private:
-  struct Device {
-    DeviceQueue queue;
-    std::vector<Result> held = {};  ///< measurements from before its factor was known
-  };
   using Accept = std::function<void(Result)>;
 
   DeviceQueue::Rules rules_of(std::size_t device) const;
   void renew_rules();
   void take(std::size_t device, Result result, const Accept& accept);
   void take_measurement(std::size_t device, Result result, const Accept& accept);
+  bool is_calibration(const Job& job) const;
   void choose_calibration(Job job, std::optional<double> seconds);
   void drop_calibration(const Accept& accept);
-  void compare(const Accept& accept);
   void release_held(std::size_t device, const Accept& accept);
 
   MeasureService* service_;
@@ -82,9 +78,9 @@ class DeviceQueues {
   std::int64_t workspace_bytes_ = 0;  ///< the most that a job has had so far
   wire::Go best_;                     ///< how a job is timed, by the first device's clock
   platform::ProcessHost::Clock::time_point created_;
-  std::vector<Device> devices_;
-  Calibration calibration_;
-  Job calibration_job_;  ///< with the calibration spec, if there is one
+  std::vector<DeviceQueue> queues_;
+  Calibration<Result> calibration_;
+  std::optional<Job> calibration_job_;  ///< the anchor's, of the calibration spec that was chosen last
 };
 
 }  // namespace tune::exec
