@@ -87,6 +87,7 @@ void DeviceQueues::abandon(std::int64_t ticket) {
 }
 
 void DeviceQueues::dismiss() {
+  if (!calibration_.specs_are_timed()) calibration_.drop_specs();  // nor will they be: the job was abandoned
   for (std::size_t i = 0; i < size(); ++i) calibration_.take_back(i);
   abandon(kCalibration);
   for (DeviceQueue& queue : queues_) queue.dismiss();

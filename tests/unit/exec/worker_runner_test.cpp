@@ -411,5 +411,24 @@ TEST_F(WorkerRunnerTest, ACommonSpecThatTheFirstDeviceStopsEarlyMakesWayForAnoth
   EXPECT_EQ(devices.size(), 2u);
 }
 
+// The recorded best is timed again, but what was asked for ends first.
+TEST_F(WorkerRunnerTest, ACommonSpecThatIsDismissedMakesWayForAnother) {
+  host().behave = [](const FakeWorker& worker) {
+    FakeConduct conduct{.seconds = worker.device == 1 ? 2e-3 : 1e-3, .fails_to_load = worker.spec == 2};
+    if (worker.spec == 1) conduct.open = std::chrono::seconds(1);
+    return conduct;
+  };
+  begin(2);
+  runner_->set_best({tuning_.spec(1), Measurement{}, 0, true}, 1e-3, 0);
+  runner_->start(tuning_.spec(2));
+  EXPECT_TRUE(runner_->wait(host().now() + std::chrono::milliseconds(500)));
+  for (std::int64_t spec = 3; spec <= 12; ++spec) runner_->start(tuning_.spec(spec));
+  for (std::int64_t spec = 3; spec <= 12; ++spec) {
+    const auto trial = runner_->wait(host().now() + std::chrono::seconds(9));
+    ASSERT_TRUE(trial) << "a result is held back for ever";
+    EXPECT_NEAR(trial->measurement()->timing.median, 1e-3, 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace tune::worker_runner_test
