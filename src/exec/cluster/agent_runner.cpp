@@ -13,7 +13,10 @@ namespace {
 // A spec that ran on two agents when they were lost is not tried on a third, and one that was merely there on four.
 constexpr int kMostBlame = 4, kBlameOfRunning = 2;
 
-bool in_full(const Trial& trial) { return trial.measurement() && !trial.measurement()->timing.stopped_early; }
+bool in_full(const wire::TrialReport& report) {
+  const Measurement* measurement = report.trial.measurement();
+  return measurement != nullptr && !measurement->timing.stopped_early;
+}
 
 }  // namespace
 
@@ -22,22 +25,26 @@ AgentRunner::AgentRunner(Cluster& cluster, const RequestFactory& requests, RunOb
       requests_(&requests),
       artifacts_(cluster),
       nodes_(cluster.agents().size()),
+      calibration_(nodes_.size()),
       observer_(&observer) {
-  if (const std::vector<Number> working = cluster.working(); working.size() == 1) nodes_[working.front()].factor = 1;
+  if (const std::vector<Number> working = cluster.working(); working.size() == 1)
+    calibration_.set_anchor(working.front());
 }
 
 int AgentRunner::free_slots() const {
   int room = 0;
   for (Number i = 0; i < nodes_.size(); ++i)
     if (cluster_->works(i))
-      room += std::max(cluster_->agents()[i].slots - static_cast<int>(nodes_[i].out.size() + nodes_[i].held.size()), 0);
+      room += std::max(
+          cluster_->agents()[i].slots - static_cast<int>(nodes_[i].out.size() + calibration_.held(i).size()), 0);
   return room - static_cast<int>(waiting_.size());
 }
 
-void AgentRunner::start(const Spec& spec) {
-  const Ticket ticket = ++last_ticket_;
-  tasks_[ticket] = {spec, requests_->has_build() ? requests_->build_key(spec) : ""};
-  place(ticket);
+void AgentRunner::start(const Spec& spec) { place(add(spec, {})); }
+
+AgentRunner::Ticket AgentRunner::add(const Spec& spec, std::optional<std::size_t> calibration) {
+  tasks_[++last_ticket_] = {spec, requests_->has_build() ? requests_->build_key(spec) : "", calibration};
+  return last_ticket_;
 }
 
 bool AgentRunner::has_room(Number agent) const {
@@ -75,8 +82,7 @@ void AgentRunner::place_waiting() {
 }
 
 void AgentRunner::give(Ticket ticket, Number agent) {
-  Task& task = tasks_.at(ticket);
-  task.agent = agent;
+  const Task& task = tasks_.at(ticket);
   nodes_[agent].out.insert(ticket);
   const auto holder = artifacts_.holder(task.key);
   cluster_->send(agent, wire::SpecOrder{ticket, task.spec, holder && *holder != agent});
@@ -114,97 +120,81 @@ void AgentRunner::handle(const Cluster::Event& event) {
   }
 }
 
-void AgentRunner::take(Number agent, const wire::TrialReport& report) {
+void AgentRunner::take(Number agent, wire::TrialReport report) {
   Node& node = nodes_[agent];
   if (node.out.erase(report.ticket) == 0) return;
   std::erase_if(node.runs, [&](const auto& run) { return run.second == report.ticket; });
-  const auto found = tasks_.find(report.ticket);
-  const Task& task = found->second;
+  const Task& task = tasks_.at(report.ticket);
+  report.trial.spec = task.spec;
   if (!report.trial.failure()) artifacts_.note_built(task.key, agent);
-  Trial trial = report.trial;
-  trial.spec = task.spec;
-  if (!task.asked) {
-    take_calibration(agent, task.spec, trial);
-    tasks_.erase(found);
-  } else if (node.factor || !trial.measurement()) {
-    finish(report.ticket, std::move(trial));
+  if (task.calibration) {
+    take_calibration(agent, *task.calibration, report.trial);
+    tasks_.erase(report.ticket);
+  } else if (calibration_.known(agent) || !report.trial.measurement()) {
+    finish(agent, std::move(report));
   } else {
-    hold(agent, report.ticket, std::move(trial));
+    calibration_.hold(agent, std::move(report));
   }
-  choose_any_anchor();
+  choose_anchor();
   place_waiting();
 }
 
-void AgentRunner::finish(Ticket ticket, Trial trial) {
-  const Node& node = nodes_[*tasks_.at(ticket).agent];
-  if (auto* measurement = std::get_if<Measurement>(&trial.outcome); measurement && node.factor)
-    scale_times(*measurement, *node.factor);
-  finished_.push_back(std::move(trial));
-  tasks_.erase(ticket);
+void AgentRunner::finish(Number agent, wire::TrialReport report) {
+  if (auto* measurement = std::get_if<Measurement>(&report.trial.outcome))
+    scale_times(*measurement, calibration_.factor(agent));
+  finished_.push_back(std::move(report.trial));
+  tasks_.erase(report.ticket);
 }
 
-void AgentRunner::hold(Number agent, Ticket ticket, Trial trial) {
-  Node& node = nodes_[agent];
-  node.held.emplace(ticket, std::move(trial));
-  const auto full = std::ranges::count_if(node.held, [](const auto& held) { return in_full(held.second); });
-  if (!anchor_ && full >= wire::kCalibrationSpecs) choose_anchor(agent);
-}
-
-// If nothing is left to wait for but the comparison, it begins with what there is.
-void AgentRunner::choose_any_anchor() {
-  if (anchor_) return;
+// It has timed enough specs in full; or the most, if nothing is left to wait for but the comparison.
+void AgentRunner::choose_anchor() {
+  if (calibration_.anchor()) return;
   std::size_t held = 0;
   std::optional<Number> most;
-  const auto full = [&](Number i) {
-    return std::ranges::count_if(nodes_[i].held, [](const auto& one) { return in_full(one.second); });
-  };
+  const auto full = [&](Number i) { return std::ranges::count_if(calibration_.held(i), in_full); };
   for (Number i = 0; i < nodes_.size(); ++i) {
-    held += nodes_[i].held.size();
-    if (!nodes_[i].held.empty() && (!most || full(i) > full(*most))) most = i;
+    held += calibration_.held(i).size();
+    if (!calibration_.held(i).empty() && (!most || full(i) > full(*most))) most = i;
   }
-  if (most && held == tasks_.size()) choose_anchor(*most);
+  if (most && (full(*most) >= wire::kCalibrationSpecs || held == tasks_.size())) compare_with(*most);
 }
 
-void AgentRunner::choose_anchor(Number agent) {
-  anchor_ = agent;
-  for (const auto& [ticket, trial] : nodes_[agent].held)
-    if (in_full(trial) && std::ssize(calibrations_) < wire::kCalibrationSpecs)
-      calibrations_.push_back({trial.spec, trial.measurement()->timing.median});
-  release(agent, 1);
-  for (Number other = 0; other < nodes_.size(); ++other) {
-    if (nodes_[other].factor || !cluster_->works(other)) continue;
-    if (calibrations_.empty()) release(other, 1);  // nothing was timed in full: there is nothing to compare by
-    for (const Calibration& calibration : calibrations_) {
-      const Ticket ticket = ++last_ticket_;
-      tasks_[ticket] = {calibration.spec, requests_->has_build() ? requests_->build_key(calibration.spec) : "", false};
-      ++nodes_[other].calibrations_out;
-      give(ticket, other);
-    }
+void AgentRunner::compare_with(Number anchor) {
+  std::vector<Spec> specs;
+  std::vector<std::optional<double>> seconds;
+  for (const wire::TrialReport& report : calibration_.held(anchor)) {
+    if (!in_full(report) || std::ssize(specs) == wire::kCalibrationSpecs) continue;
+    specs.push_back(report.trial.spec);
+    seconds.emplace_back(report.trial.measurement()->timing.median);
+  }
+  calibration_.set_anchor(anchor);
+  calibration_.set_specs(std::move(seconds));
+  release(anchor);
+  for (const Number other : cluster_->working()) {
+    if (other == anchor) continue;
+    calibration_.give(other);
+    for (std::size_t i = 0; i < specs.size(); ++i) give(add(specs[i], i), other);
+    release(other);
   }
 }
 
-void AgentRunner::take_calibration(Number agent, const Spec& spec, const Trial& trial) {
-  Node& node = nodes_[agent];
-  --node.calibrations_out;
-  const auto calibration =
-      std::ranges::find(calibrations_, spec.mesh_idx, [](const Calibration& c) { return c.spec.mesh_idx; });
-  if (const Measurement* measurement = trial.measurement())
-    node.ratios.push_back(calibration->seconds / measurement->timing.median);
-  else if (const Failure* failure = trial.failure())
-    node.calibration_failure = fmt::format("spec {}, which {} could time, fails there: {}", spec.mesh_idx,
-                                           cluster_->agents()[*anchor_].name, failure->headline());
-  if (node.calibrations_out == 0) compare(agent);
+void AgentRunner::take_calibration(Number agent, std::size_t calibration, const Trial& trial) {
+  const Measurement* measurement = trial.measurement();
+  const Failure* failure = trial.failure();
+  if (measurement != nullptr)
+    calibration_.note(agent, calibration, measurement->timing.median);
+  else
+    calibration_.note(agent, calibration,
+                      fmt::format("spec {}, which {} could time, fails there: {}", trial.spec.mesh_idx,
+                                  cluster_->agents()[*calibration_.anchor()].name,
+                                  failure != nullptr ? failure->headline() : "it is pruned after its build"));
+  if (const std::string* why = calibration_.failure(agent)) cluster_->give_up(agent, *why);
+  release(agent);
 }
 
-void AgentRunner::compare(Number agent) {
-  Node& node = nodes_[agent];
-  if (node.ratios.empty()) return cluster_->give_up(agent, node.calibration_failure);
-  release(agent, median(node.ratios));
-}
-
-void AgentRunner::release(Number agent, double factor) {
-  nodes_[agent].factor = factor;
-  for (auto& [ticket, trial] : std::exchange(nodes_[agent].held, {})) finish(ticket, std::move(trial));
+void AgentRunner::release(Number agent) {
+  if (!calibration_.known(agent)) return;
+  for (wire::TrialReport& report : calibration_.take_held(agent)) finish(agent, std::move(report));
   tell_best(agent);
 }
 
@@ -215,8 +205,8 @@ void AgentRunner::set_best(const Trial&, double seconds, double joules) {
 }
 
 void AgentRunner::tell_best(Number agent) {
-  if (!nodes_[agent].factor || (best_seconds_ == 0 && best_joules_ == 0)) return;
-  cluster_->send(agent, wire::BestOrder{best_seconds_ / *nodes_[agent].factor, best_joules_});
+  if (!calibration_.known(agent) || (best_seconds_ == 0 && best_joules_ == 0)) return;
+  cluster_->send(agent, wire::BestOrder{best_seconds_ / calibration_.factor(agent), best_joules_});
 }
 
 Activity AgentRunner::activity() const {
@@ -231,13 +221,13 @@ Activity AgentRunner::activity() const {
 void AgentRunner::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }
 
 void AgentRunner::lose(Number agent, const std::string& why) {
-  Node node = std::exchange(nodes_[agent], {});
+  const Node node = std::exchange(nodes_[agent], {});
   artifacts_.lose(agent);
   std::vector<Ticket> again;
-  for (const auto& [ticket, trial] : node.held) again.push_back(ticket);
+  for (const wire::TrialReport& held : calibration_.take_held(agent)) again.push_back(held.ticket);
   for (const Ticket ticket : node.out) {
     const bool ran = std::ranges::any_of(node.runs, [&](const auto& run) { return run.second == ticket; });
-    if (!tasks_.at(ticket).asked)
+    if (tasks_.at(ticket).calibration)
       tasks_.erase(ticket);
     else if (!blame(ticket, agent, ran))
       again.push_back(ticket);
@@ -246,11 +236,8 @@ void AgentRunner::lose(Number agent, const std::string& why) {
   cluster_->warn(fmt::format("lost agent {}: {}{}", cluster_->agents()[agent].name, why,
                              to_others ? fmt::format("; {} of its specs go to others", again.size()) : ""));
   first_agent();  // throws if it was the last
-  for (const Ticket ticket : again) {
-    tasks_.at(ticket).agent.reset();
-    place(ticket);
-  }
-  choose_any_anchor();
+  for (const Ticket ticket : again) place(ticket);
+  choose_anchor();
 }
 
 // Returns whether the spec is given up for it.
@@ -270,7 +257,7 @@ bool AgentRunner::blame(Ticket ticket, Number agent, bool ran) {
 }
 
 AgentRunner::Number AgentRunner::first_agent() const {
-  if (anchor_ && cluster_->works(*anchor_)) return *anchor_;
+  if (const auto anchor = calibration_.anchor(); anchor && cluster_->works(*anchor)) return *anchor;
   for (Number agent = 0; agent < nodes_.size(); ++agent)
     if (cluster_->works(agent)) return agent;
   cluster_->throw_missing(

@@ -9,6 +9,7 @@
 
 #include "exec/cluster/artifact_relay.h"
 #include "exec/cluster/cluster.h"
+#include "exec/device/calibration.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
 #include "exec/request/request_factory.h"
@@ -18,9 +19,8 @@ namespace tune::exec {
 /// Runs specs on the machines of a cluster: gives each to the agent that has least to do, or to the one that has built
 /// its artifact, and takes the results. What an agent had when it was lost goes to others.
 ///
-/// Times of machines of one model differ by a few per cent. The first agent that has timed a few specs in full becomes
-/// the anchor: every other agent times the same specs, and the median of the ratios is the factor of its times. Until
-/// an agent's factor is known its results are held back, and it is not told of the best time.
+/// The times of agents are made comparable (Calibration) by specs that the first agent to have timed a few in full has
+/// timed. Until an agent's factor is known, it is not told of the best time.
 class AgentRunner : public Runner {
  public:
   using Number = Cluster::Number;
@@ -50,27 +50,17 @@ class AgentRunner : public Runner {
   using Ticket = std::int64_t;
   struct Task {
     Spec spec;
-    std::string key;                   ///< of its build; empty: nothing is built
-    bool asked = true;                 ///< its trial is waited for; if not, it is timed to compare agents
-    std::optional<Number> agent = {};  ///< that has it
-    int blame = 0;                     ///< for agents that were lost
-    std::string lost_with = {};        ///< their names
+    std::string key;                         ///< of its build; empty: nothing is built
+    std::optional<std::size_t> calibration;  ///< which calibration spec an agent times by it; unset: it was asked for
+    int blame = 0;                           ///< for agents that were lost
+    std::string lost_with = {};              ///< their names
   };
   struct Node {
-    std::set<Ticket> out;  ///< tasks that it has and has not answered
-    std::optional<double> factor;
-    std::map<Ticket, Trial> held;  ///< results from before its factor was known
-    std::vector<double> ratios;    ///< of the calibration specs' times to its own
-    int calibrations_out = 0;      ///< calibration specs that it still has to time
-    std::string calibration_failure;
+    std::set<Ticket> out;        ///< tasks that it has and has not answered
     std::map<int, Ticket> runs;  ///< what runs on its devices
   };
-  /// A spec that agents are compared by, with its time at the anchor.
-  struct Calibration {
-    Spec spec;
-    double seconds;
-  };
 
+  Ticket add(const Spec& spec, std::optional<std::size_t> calibration);
   void place(Ticket ticket);
   void place_waiting();
   std::optional<Number> choose(const Task& task) const;
@@ -78,15 +68,13 @@ class AgentRunner : public Runner {
   double load(Number agent) const;
   void give(Ticket ticket, Number agent);
   void handle(const Cluster::Event& event);
-  void take(Number agent, const wire::TrialReport& report);
-  void take_calibration(Number agent, const Spec& spec, const Trial& trial);
-  void hold(Number agent, Ticket ticket, Trial trial);
-  void choose_anchor(Number agent);
-  void choose_any_anchor();
-  void compare(Number agent);
-  void release(Number agent, double factor);
+  void take(Number agent, wire::TrialReport report);
+  void take_calibration(Number agent, std::size_t calibration, const Trial& trial);
+  void choose_anchor();
+  void compare_with(Number anchor);
+  void release(Number agent);
   void tell_best(Number agent);
-  void finish(Ticket ticket, Trial trial);
+  void finish(Number agent, wire::TrialReport report);
   void lose(Number agent, const std::string& why);
   bool blame(Ticket ticket, Number agent, bool ran);
 
@@ -97,8 +85,7 @@ class AgentRunner : public Runner {
   std::unordered_map<Ticket, Task> tasks_;
   std::deque<Ticket> waiting_;  ///< tasks that no agent has
   Ticket last_ticket_ = 0;
-  std::optional<Number> anchor_;
-  std::vector<Calibration> calibrations_;
+  Calibration<wire::TrialReport> calibration_;
   double best_seconds_ = 0, best_joules_ = 0;
   RunObserver* observer_;
   std::string distrust_;

@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::int64_t kCalibration = 0;  // ticket of the calibration spec on devices that are compared with the first
 
-std::variant<double, std::string> time_of(const std::variant<Measurement, Failure>& outcome) {
-  if (const auto* failure = std::get_if<Failure>(&outcome)) return failure->message;
-  return std::get<Measurement>(outcome).timing.median;
-}
-
 }  // namespace
 
 DeviceQueues::DeviceQueues(MeasureService& service)
@@ -102,8 +97,10 @@ bool DeviceQueues::collect(const Accept& accept) {
         take(i, std::move(*result), accept);
       else if (result->to_repeat)
         calibration_.take_back(i);
+      else if (const auto* failure = std::get_if<Failure>(&result->outcome))
+        calibration_.note(i, 0, failure->message);
       else
-        calibration_.note(i, 0, time_of(result->outcome));
+        calibration_.note(i, 0, std::get<Measurement>(result->outcome).timing.median);
     }
   for (std::size_t i = 0; i < size(); ++i) {
     if (const std::string* why = calibration_.failure(i))
