@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/statistics/stats.h"
-
 namespace tune::exec {
 namespace {
 
@@ -33,17 +31,17 @@ AgentRunner::AgentRunner(Cluster& cluster, const RequestFactory& requests, RunOb
 
 int AgentRunner::free_slots() const {
   int room = 0;
-  for (Number i = 0; i < nodes_.size(); ++i)
-    if (cluster_->works(i))
-      room += std::max(
-          cluster_->agents()[i].slots - static_cast<int>(nodes_[i].out.size() + calibration_.held(i).size()), 0);
+  for (const Number i : cluster_->working()) {
+    const std::size_t has = nodes_[i].out.size() + calibration_.held(i).size();
+    room += std::max(cluster_->agents()[i].slots - static_cast<int>(has), 0);
+  }
   return room - static_cast<int>(waiting_.size());
 }
 
 void AgentRunner::start(const Spec& spec) { place(add(spec, {})); }
 
-AgentRunner::Ticket AgentRunner::add(const Spec& spec, std::optional<std::size_t> calibration) {
-  tasks_[++last_ticket_] = {spec, requests_->has_build() ? requests_->build_key(spec) : "", calibration};
+AgentRunner::Ticket AgentRunner::add(const Spec& spec, std::optional<std::size_t> calibration_spec) {
+  tasks_[++last_ticket_] = {spec, requests_->has_build() ? requests_->build_key(spec) : "", calibration_spec};
   return last_ticket_;
 }
 
@@ -127,8 +125,8 @@ void AgentRunner::take(Number agent, wire::TrialReport report) {
   const Task& task = tasks_.at(report.ticket);
   report.trial.spec = task.spec;
   if (!report.trial.failure()) artifacts_.note_built(task.key, agent);
-  if (task.calibration) {
-    take_calibration(agent, *task.calibration, report.trial);
+  if (task.calibration_spec) {
+    take_calibration(agent, *task.calibration_spec, report.trial);
     tasks_.erase(report.ticket);
   } else if (calibration_.known(agent) || !report.trial.measurement()) {
     finish(agent, std::move(report));
@@ -178,13 +176,13 @@ void AgentRunner::compare_with(Number anchor) {
   }
 }
 
-void AgentRunner::take_calibration(Number agent, std::size_t calibration, const Trial& trial) {
+void AgentRunner::take_calibration(Number agent, std::size_t calibration_spec, const Trial& trial) {
   const Measurement* measurement = trial.measurement();
   const Failure* failure = trial.failure();
   if (measurement != nullptr)
-    calibration_.note(agent, calibration, measurement->timing.median);
+    calibration_.note(agent, calibration_spec, measurement->timing.median);
   else
-    calibration_.note(agent, calibration,
+    calibration_.note(agent, calibration_spec,
                       fmt::format("spec {}, which {} could time, fails there: {}", trial.spec.mesh_idx,
                                   cluster_->agents()[*calibration_.anchor()].name,
                                   failure != nullptr ? failure->headline() : "it is pruned after its build"));
@@ -227,7 +225,7 @@ void AgentRunner::lose(Number agent, const std::string& why) {
   for (const wire::TrialReport& held : calibration_.take_held(agent)) again.push_back(held.ticket);
   for (const Ticket ticket : node.out) {
     const bool ran = std::ranges::any_of(node.runs, [&](const auto& run) { return run.second == ticket; });
-    if (tasks_.at(ticket).calibration)
+    if (tasks_.at(ticket).calibration_spec)
       tasks_.erase(ticket);
     else if (!blame(ticket, agent, ran))
       again.push_back(ticket);
@@ -258,8 +256,7 @@ bool AgentRunner::blame(Ticket ticket, Number agent, bool ran) {
 
 AgentRunner::Number AgentRunner::first_agent() const {
   if (const auto anchor = calibration_.anchor(); anchor && cluster_->works(*anchor)) return *anchor;
-  for (Number agent = 0; agent < nodes_.size(); ++agent)
-    if (cluster_->works(agent)) return agent;
+  if (const std::vector<Number> working = cluster_->working(); !working.empty()) return working.front();
   cluster_->throw_missing(
       "no agent is left; the results so far are in the journal, and the same command goes on from there");
 }

@@ -2,6 +2,7 @@
 // driver is not its own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -61,6 +62,11 @@ class Talk : public testing::Test {
     return static_cast<double>(std::get<std::int64_t>(spec.params.front().value)) / 1000;
   }
 
+  bool was_given(FakeAgents::Number agent, const Spec& spec) const {
+    const std::vector<Spec>& given = agents_->specs(agent);
+    return std::ranges::find(given, spec.mesh_idx, &Spec::mesh_idx) != given.end();
+  }
+
   Sandbox sandbox_;
   wire::AgentHello hello_;
   wire::Hello machine_;
@@ -89,6 +95,46 @@ TEST_F(Talk, TimesOfAgentsAreComparedBySeveralSpecs) {
       << *factors.begin() << " " << *factors.rbegin();
   EXPECT_FALSE(agents_->bests(0).empty());
   EXPECT_FALSE(agents_->bests(1).empty());
+}
+
+// It answers nothing but what it has in common with the other one.
+TEST_F(Talk, AnAgentThatCanTimeNoneOfTheCommonSpecsIsLost) {
+  start(2, {"--no-finals"});
+  const FakeAgents::Number one = add("one"), broken = add("broken");
+  const Result result = finish([](FakeAgents::Number, const Spec& spec) { return seconds_of(spec); },
+                               [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+                                 const auto* spec = std::get_if<wire::SpecOrder>(&order);
+                                 if (spec == nullptr || agent != broken) return false;
+                                 const Failure failure{Stage::measure, Cause::reported, "no such file\nas it was told"};
+                                 if (was_given(one, spec->spec))
+                                   agents_->report(broken, wire::TrialReport{spec->ticket, {spec->spec, failure}});
+                                 return true;
+                               });
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.err, "warning: lost agent broken (process 0): spec "));
+  EXPECT_TRUE(has(result.err, ", which one (process 0) could time, fails there: no such file; "));
+  EXPECT_TRUE(has(result.out, "Number of valid specs: 12\n"));
+}
+
+// It answers two specs, which are held back, and vanishes when it is given one that it has in common with the other.
+TEST_F(Talk, WhatIsHeldBackOfALostAgentGoesToOthers) {
+  start(2, {"--no-finals"});
+  const FakeAgents::Number other = add("other"), slow = add("slow");
+  std::size_t answered = 0;
+  const Result result =
+      finish([&](FakeAgents::Number agent, const Spec& spec) { return seconds_of(spec) * (agent == slow ? 1.02 : 1); },
+             [&](FakeAgents::Number agent, const wire::AgentOrder& order) {
+               const auto* spec = std::get_if<wire::SpecOrder>(&order);
+               if (spec == nullptr || agent != slow) return false;
+               if (was_given(other, spec->spec)) agents_->vanish(slow);
+               return ++answered > 2;
+             });
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.err, "warning: lost agent slow (process 0): "));
+  EXPECT_TRUE(has(result.err, " of its specs go to others"));
+  const auto trials = sandbox_.trials("run.jsonl");
+  EXPECT_EQ(trials.size(), 12u);
+  for (const wire::TrialRecord& record : trials) EXPECT_EQ(record.trial.measurement()->scaled, 1);
 }
 
 TEST_F(Talk, FinalsAreHeldByOneAgentAndBeginAgainIfItIsLost) {
