@@ -218,6 +218,8 @@ Activity AgentRunner::activity() const {
 
 void AgentRunner::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }
 
+// All that follows when an agent is lost: what it had goes to others, and so does what was held back of it. Calibration
+// specs were for it alone, and specs that too many agents were lost with fail.
 void AgentRunner::lose(Number agent, const std::string& why) {
   const Node node = std::exchange(nodes_[agent], {});
   artifacts_.lose(agent);

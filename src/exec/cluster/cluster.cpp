@@ -143,27 +143,33 @@ void Cluster::require_alike(const std::map<Number, wire::Probed>& probed) const 
   }
 }
 
+// The next report, if one comes soon. An agent that is lost instead is no longer awaited.
+std::optional<Cluster::Report> Cluster::next_report(std::vector<Number>& awaited) {
+  auto event = wait(Clock::now() + kLook);
+  if (event && std::holds_alternative<Report>(*event)) return std::get<Report>(std::move(*event));
+  if (!event) return std::nullopt;
+  const auto& [agent, why] = std::get<Lost>(*event);
+  std::erase(awaited, agent);
+  warn(fmt::format("lost agent {}: {}", agents_[agent].name, why));
+  return std::nullopt;
+}
+
 // All that work must answer, unless they are lost.
 std::map<Cluster::Number, wire::Probed> Cluster::ask_all(const wire::ProbeOrder& order) {
   send_all(order);
   std::map<Number, wire::Probed> answers;
-  const auto is_awaited = [&](Number agent) { return works(agent) && !answers.contains(agent); };
-  while (std::ranges::any_of(working(), is_awaited)) {
-    const auto event = wait(Clock::now() + kLook);
-    if (!event) continue;
-    if (const auto* lost = std::get_if<Lost>(&*event)) {
-      answers.erase(lost->agent);
-      warn(fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
-      continue;
-    }
-    const auto& [agent, report] = std::get<Report>(*event);
-    if (!is_awaited(agent)) continue;
-    if (const auto* unable = std::get_if<wire::Unable>(&report))
-      throw Error(static_cast<ExitCode>(unable->code), agents_[agent].name + ": " + unable->why);
+  for (std::vector<Number> awaited = working(); !awaited.empty();) {
+    const auto report = next_report(awaited);
+    if (!report || std::ranges::find(awaited, report->agent) == awaited.end()) continue;
+    if (const auto* unable = std::get_if<wire::Unable>(&report->report))
+      throw Error(static_cast<ExitCode>(unable->code), agents_[report->agent].name + ": " + unable->why);
     // It may be the answer to an earlier question.
-    if (const auto* answer = std::get_if<wire::Probed>(&report); answer && answer->hello.backend == order.backend)
-      answers[agent] = *answer;
+    const auto* answer = std::get_if<wire::Probed>(&report->report);
+    if (answer == nullptr || answer->hello.backend != order.backend) continue;
+    answers[report->agent] = *answer;
+    std::erase(awaited, report->agent);
   }
+  std::erase_if(answers, [&](const auto& answer) { return !works(answer.first); });
   if (answers.empty()) throw_missing("no agent is left; the warnings above say why");
   return answers;
 }
@@ -212,18 +218,9 @@ void Cluster::prepare(const AgentPlan& plan) {
   for (const wire::InputFile& file : plan.files)
     if (sent_files_.insert(file.hash).second) send_to_living(file);
   send_all(plan.order);
-  const std::vector<Number> preparing = working();
-  std::set<Number> waiting(preparing.begin(), preparing.end());
-  while (!waiting.empty()) {
-    const auto event = wait(Clock::now() + kLook);
-    if (!event) continue;
-    if (const auto* lost = std::get_if<Lost>(&*event)) {
-      waiting.erase(lost->agent);
-      warn(fmt::format("lost agent {}: {}", agents_[lost->agent].name, lost->why));
-    } else if (take_readiness(std::get<Report>(*event), plan)) {
-      waiting.erase(std::get<Report>(*event).agent);
-    }
-  }
+  for (std::vector<Number> awaited = working(); !awaited.empty();)
+    if (const auto report = next_report(awaited); report && take_readiness(*report, plan))
+      std::erase(awaited, report->agent);
   if (devices() == 0) throw_missing("no agent is left; the warnings above say why");
   longest_idle_ = idle_limit(rules_.step_seconds);
 }
@@ -283,14 +280,14 @@ void Cluster::send_to_living(const wire::AgentOrder& order) {
 void Cluster::give_up(Number agent, const std::string& why) {
   if (!std::exchange(agents_[agent].lives, false)) return;
   hub_->send(agents_[agent].link, wire::encode_order(wire::Farewell{}));
-  given_up_.push_back({agent, line_with_escapes(why)});
+  lost_.push_back({agent, line_with_escapes(why)});
 }
 
 std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
   for (;;) {
-    if (!given_up_.empty()) {
-      Lost lost = std::move(given_up_.back());
-      given_up_.pop_back();
+    if (!lost_.empty()) {
+      Lost lost = std::move(lost_.back());
+      lost_.pop_back();
       return lost;
     }
     const auto now = Clock::now();
@@ -299,11 +296,11 @@ std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
       starters_->look();
     }
     if (auto event = hub_->wait(std::min(until, now + kLook))) {
-      if (auto understood = understand(std::move(*event))) return understood;
+      if (auto report = understand(std::move(*event))) return std::move(*report);
     } else {
       give_up_idle(now);
     }
-    if (given_up_.empty() && now >= until) return std::nullopt;  // whatever strangers send
+    if (lost_.empty() && now >= until) return std::nullopt;  // whatever strangers send
   }
 }
 
@@ -316,9 +313,12 @@ void Cluster::give_up_idle(Clock::time_point now) {
                                  std::chrono::duration<double>(*longest_idle_).count()));
 }
 
-std::optional<Cluster::Event> Cluster::understand(platform::FrameHub::Event event) {
+std::optional<Cluster::Report> Cluster::understand(platform::FrameHub::Event event) {
   if (const auto* opened = std::get_if<platform::FrameHub::Opened>(&event)) strangers_[opened->id] = opened->peer;
-  if (const auto* closed = std::get_if<platform::FrameHub::Closed>(&event)) return drop(closed->id, closed->why);
+  if (const auto* closed = std::get_if<platform::FrameHub::Closed>(&event)) {
+    strangers_.erase(closed->id);
+    if (const auto found = by_link_.find(closed->id); found != by_link_.end()) give_up(found->second, closed->why);
+  }
   if (const auto* arrived = std::get_if<platform::FrameHub::Arrived>(&event)) {
     if (!strangers_.contains(arrived->id)) return take(arrived->id, arrived->text);
     admit(arrived->id, arrived->text);
@@ -326,7 +326,7 @@ std::optional<Cluster::Event> Cluster::understand(platform::FrameHub::Event even
   return std::nullopt;
 }
 
-std::optional<Cluster::Event> Cluster::take(platform::FrameHub::Id link, const std::string& text) {
+std::optional<Cluster::Report> Cluster::take(platform::FrameHub::Id link, const std::string& text) {
   const auto found = by_link_.find(link);
   if (found == by_link_.end() || !agents_[found->second].lives) return std::nullopt;
   const Number agent = found->second;
@@ -381,13 +381,6 @@ void Cluster::refuse(const std::string& text) {
   if (refused_.size() > kMostRefused) return;
   refused_.push_back(refused_.size() < kMostRefused ? text : "refused more, which are not listed");
   warn(refused_.back());
-}
-
-std::optional<Cluster::Event> Cluster::drop(platform::FrameHub::Id link, const std::string& why) {
-  strangers_.erase(link);
-  const auto found = by_link_.find(link);
-  if (found == by_link_.end() || !std::exchange(agents_[found->second].lives, false)) return std::nullopt;
-  return Lost{found->second, why};
 }
 
 }  // namespace tune::exec

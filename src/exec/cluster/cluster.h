@@ -57,6 +57,10 @@ class Cluster : public OtherMachines {
     Number agent;
     wire::AgentReport report;
   };
+  /// An agent that is lost: from now on it does not work. wait() tells of each once, whatever the cause: its connection
+  /// ended, or was silent for too long; its connection lives, but it has said nothing for longer than any step takes;
+  /// it said what cannot be understood, or that it is unable to go on; or it can time none of the calibration specs.
+  /// All of them call give_up(). What becomes of its specs is said in AgentRunner::lose().
   struct Lost {
     Number agent;
     std::string why;
@@ -108,7 +112,7 @@ class Cluster : public OtherMachines {
   void send(Number agent, const wire::AgentOrder& order);
   /// To those that work.
   void send_all(const wire::AgentOrder& order);
-  /// An agent that is of no use any more: the same as one that ends.
+  /// From now on it is lost.
   void give_up(Number agent, const std::string& why);
   /// The next event; nullopt when `until` has passed first. Throws Interrupted.
   std::optional<Event> wait(Clock::time_point until);
@@ -123,16 +127,16 @@ class Cluster : public OtherMachines {
   void start_agents();
   void await_agents(int count);
   std::string names_of(std::span<const Number> agents) const;
+  std::optional<Report> next_report(std::vector<Number>& awaited);
   std::map<Number, wire::Probed> ask_all(const wire::ProbeOrder& order);
   void send_to_living(const wire::AgentOrder& order);
-  std::optional<Event> understand(platform::FrameHub::Event event);
-  std::optional<Event> take(platform::FrameHub::Id link, const std::string& text);
+  std::optional<Report> understand(platform::FrameHub::Event event);
+  std::optional<Report> take(platform::FrameHub::Id link, const std::string& text);
   void admit(platform::FrameHub::Id link, const std::string& text);
   void refuse(const std::string& text);
   Clock::duration idle_limit(double step_seconds) const;
   void give_up_idle(Clock::time_point now);
   std::string why_refused(const wire::AgentHello& hello) const;
-  std::optional<Event> drop(platform::FrameHub::Id link, const std::string& why);
   bool take_readiness(const Report& report, const AgentPlan& plan);
   void require_alike(const std::map<Number, wire::Probed>& probed) const;
 
@@ -145,7 +149,7 @@ class Cluster : public OtherMachines {
   std::map<platform::FrameHub::Id, std::string> strangers_;  ///< peers that have not said who they are
   std::vector<Agent> agents_;
   std::map<platform::FrameHub::Id, Number> by_link_;
-  std::vector<Lost> given_up_;
+  std::vector<Lost> lost_;                       ///< that wait() has not told of
   std::vector<std::string> refused_;             ///< not all of many
   bool complete_ = false;                        ///< all agents are there
   std::optional<Clock::duration> longest_idle_;  ///< in which a living agent says something; unset: it need not
