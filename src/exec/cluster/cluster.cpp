@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "exec/cluster/cluster_executor.h"
 #include "exec/device/devices.h"
 #include "model/values/error.h"
 #include "model/values/escaped_text.h"
@@ -260,6 +261,11 @@ int Cluster::devices() const {
   int sum = 0;
   for (const Number agent : working()) sum += agents_[agent].devices;
   return sum;
+}
+
+std::unique_ptr<Executor> Cluster::executor(const RequestFactory& requests, const AgentPlan& plan,
+                                            platform::StorePlaces store, RunObserver& observer) {
+  return cluster_executor(*this, requests, plan, std::move(store), observer);
 }
 
 void Cluster::send(Number agent, const wire::AgentOrder& order) {

@@ -104,8 +104,7 @@ class Cluster : public OtherMachines {
   std::vector<Number> working() const;
   /// Of all agents that work.
   int devices() const override;
-  /// Finals are held on the first device of one agent; if that is lost, they are held again on another one. Throws what
-  /// prepare throws.
+  /// See cluster_executor().
   std::unique_ptr<Executor> executor(const RequestFactory& requests, const AgentPlan& plan, platform::StorePlaces store,
                                      RunObserver& observer) override;
 

@@ -1,4 +1,4 @@
-// What Cluster::executor() is.
+#include "exec/cluster/cluster_executor.h"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,6 @@
 
 #include "exec/cluster/agent_runner.h"
 #include "exec/cluster/artifact_files.h"
-#include "exec/evaluate/executor.h"
 #include "exec/process/scratch.h"
 #include "model/values/error.h"
 
@@ -101,11 +100,9 @@ AgentRunner prepared(Cluster& cluster, const RequestFactory& requests, const Age
   return {cluster, requests, observer};
 }
 
-/// The machines of a cluster, through their agents.
+/// See cluster_executor().
 class ClusterExecutor : public Executor {
  public:
-  /// Has the agents prepare for the plan. Cluster, requests and observer, which has the news of agents, must outlive
-  /// this. Throws what Cluster::prepare throws.
   ClusterExecutor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan, platform::StorePlaces store,
                   RunObserver& observer)
       : store_(std::move(store)), told_(cluster, observer), runner_(prepared(cluster, requests, plan, observer)) {}
@@ -114,7 +111,6 @@ class ClusterExecutor : public Executor {
   std::string distrust() const override { return runner_.distrust(); }
   void stop_sharing() override { runner_.stop_sharing(); }
 
-  /// They are held on the first device of one agent. If that is lost, they are held again on another one.
   std::unique_ptr<FinalsRun> finals(std::vector<wire::Contender> contenders, FinalsRules rules) override {
     return std::make_unique<AgentFinals>(runner_, std::move(contenders), std::move(rules), store_);
   }
@@ -184,9 +180,9 @@ class ClusterExecutor : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> Cluster::executor(const RequestFactory& requests, const AgentPlan& plan,
-                                            platform::StorePlaces store, RunObserver& observer) {
-  return std::make_unique<ClusterExecutor>(*this, requests, plan, std::move(store), observer);
+std::unique_ptr<Executor> cluster_executor(Cluster& cluster, const RequestFactory& requests, const AgentPlan& plan,
+                                           platform::StorePlaces store, RunObserver& observer) {
+  return std::make_unique<ClusterExecutor>(cluster, requests, plan, std::move(store), observer);
 }
 
 }  // namespace tune::exec
