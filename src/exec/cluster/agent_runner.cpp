@@ -10,6 +10,7 @@ namespace {
 
 // A spec that ran on two agents when they were lost is not tried on a third, and one that was merely there on four.
 constexpr int kMostBlame = 4, kBlameOfRunning = 2;
+constexpr auto kForUsage = std::chrono::seconds(2);  // the results are there already
 
 bool in_full(const wire::TrialReport& report) {
   const Measurement* measurement = report.trial.measurement();
@@ -109,6 +110,7 @@ void AgentRunner::handle(const Cluster::Event& event) {
   if (const auto* started = std::get_if<wire::StartedReport>(&report))
     nodes_[agent].runs[started->device] = started->ticket;
   if (const auto* unable = std::get_if<wire::Unable>(&report)) cluster_->give_up(agent, unable->why);
+  if (const auto* usage = std::get_if<wire::UsageReport>(&report)) nodes_[agent].usage = *usage;
   if (const auto* order = std::get_if<wire::ArtifactOrder>(&report)) artifacts_.ask(agent, order->key);
   if (const auto* files = std::get_if<wire::ArtifactFiles>(&report)) artifacts_.pass_on(*files);
   if (const auto* distrust = std::get_if<wire::Distrust>(&report); distrust && distrust_.empty()) {
@@ -214,6 +216,27 @@ Activity AgentRunner::activity() const {
       if (const auto task = tasks_.find(ticket); task != tasks_.end())
         activity.measuring.push_back(task->second.spec.mesh_idx);
   return activity;
+}
+
+std::optional<Usage> AgentRunner::usage() {
+  for (Node& node : nodes_) node.usage.reset();
+  cluster_->send_all(wire::UsageOrder{});
+  const auto is_awaited = [&](Number agent) { return !nodes_[agent].usage; };
+  const auto until = Clock::now() + kForUsage;
+  while (std::ranges::any_of(cluster_->working(), is_awaited) && next(until)) {
+  }
+  Usage sum;
+  sum.devices = 0;
+  for (const Number agent : cluster_->working()) {
+    const wire::UsageReport usage = nodes_[agent].usage.value_or(wire::UsageReport{});
+    for (std::size_t i = 0; i < std::min(usage.stages.size(), sum.stages.seconds.size()); ++i)
+      sum.stages.seconds[i] += usage.stages[i];
+    sum.idle_seconds += usage.idle;
+    sum.sweep_seconds = std::max(sum.sweep_seconds, usage.sweep);
+    sum.devices += usage.devices;
+    sum.opening_at_once += usage.opening_at_once;
+  }
+  return sum.devices > 0 ? std::optional(sum) : std::nullopt;
 }
 
 void AgentRunner::stop_sharing() { cluster_->send_all(wire::StopSharing{}); }

@@ -34,6 +34,8 @@ class AgentRunner : public Runner {
   void set_best(const Trial& best, double seconds, double joules) override;
   Activity activity() const override;
 
+  /// The sum of what the agents say that live; nullopt if nothing was run. Throws as wait.
+  std::optional<Usage> usage();
   const std::string& distrust() const { return distrust_; }
   void stop_sharing();
 
@@ -56,8 +58,9 @@ class AgentRunner : public Runner {
     std::string lost_with = {};                   ///< their names
   };
   struct Node {
-    std::set<Ticket> out;        ///< tasks that it has and has not answered
-    std::map<int, Ticket> runs;  ///< what runs on its devices
+    std::set<Ticket> out;                    ///< tasks that it has and has not answered
+    std::map<int, Ticket> runs;              ///< what runs on its devices
+    std::optional<wire::UsageReport> usage;  ///< that it told last
   };
 
   Ticket add(const Spec& spec, std::optional<std::size_t> calibration_spec);

@@ -1,8 +1,8 @@
 #include "exec/cluster/cluster_executor.h"
 
-#include <algorithm>
-#include <set>
+#include <functional>
 #include <utility>
+#include <variant>
 
 #include "exec/cluster/agent_runner.h"
 #include "exec/cluster/artifact_files.h"
@@ -13,15 +13,21 @@ namespace tune::exec {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
-constexpr auto kForUsage = std::chrono::seconds(2);  // the results are there already
 
-void add(const wire::UsageReport& report, Usage& sum) {
-  for (std::size_t i = 0; i < std::min(report.stages.size(), sum.stages.seconds.size()); ++i)
-    sum.stages.seconds[i] += report.stages[i];
-  sum.idle_seconds += report.idle;
-  sum.sweep_seconds = std::max(sum.sweep_seconds, report.sweep);
-  sum.devices += report.devices;
-  sum.opening_at_once += report.opening_at_once;
+/// The next report of this kind from the agent, or that it is lost. `tick` is called between events. Throws what
+/// AgentRunner::wait throws.
+template <typename Report>
+std::variant<Report, Cluster::Lost> answer_of(AgentRunner& runner, Cluster::Number agent,
+                                              const std::function<void()>& tick) {
+  for (;;) {
+    tick();
+    const auto event = runner.next(Cluster::Clock::now() + kTick);
+    if (!event) continue;
+    if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent) return *lost;
+    const auto* from = std::get_if<Cluster::Report>(&*event);
+    const auto* report = from != nullptr ? std::get_if<Report>(&from->report) : nullptr;
+    if (report != nullptr && from->agent == agent) return *report;
+  }
 }
 
 class AgentFinals : public FinalsRun {
@@ -49,13 +55,9 @@ class AgentFinals : public FinalsRun {
     int round = 0;
     std::size_t left = contenders_.size();
     for (;;) {
-      tick(round, left);
-      const auto event = runner_->next(Cluster::Clock::now() + kTick);
-      if (!event) continue;
-      if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent) return false;
-      const auto* from = std::get_if<Cluster::Report>(&*event);
-      const auto* report = from != nullptr ? std::get_if<wire::FinalsReport>(&from->report) : nullptr;
-      if (report == nullptr || from->agent != agent) continue;
+      const auto answer = answer_of<wire::FinalsReport>(*runner_, agent, [&] { tick(round, left); });
+      const auto* report = std::get_if<wire::FinalsReport>(&answer);
+      if (report == nullptr) return false;
       round = report->round;
       left = static_cast<std::size_t>(report->left);
       if (report->so_far) so_far_ = *report->so_far;
@@ -120,41 +122,21 @@ class ClusterExecutor : public Executor {
     const AgentRunner::Number agent = runner_.holder(key).value_or(runner_.first_agent());
     runner_.cluster().send(agent, wire::ArtifactOrder{key, spec});
     for (;;) {
-      const auto event = runner_.next(Cluster::Clock::now() + kTick);
-      if (!event) continue;
-      if (const auto* lost = std::get_if<Cluster::Lost>(&*event); lost && lost->agent == agent)
+      const auto answer = answer_of<wire::ArtifactFiles>(runner_, agent, [] {});
+      if (const auto* lost = std::get_if<Cluster::Lost>(&answer))
         throw Error(ExitCode::environment, "the agent that has it was lost: " + lost->why);
-      const auto* from = std::get_if<Cluster::Report>(&*event);
-      const auto* files = from != nullptr ? std::get_if<wire::ArtifactFiles>(&from->report) : nullptr;
-      if (files == nullptr || files->key != key) continue;
+      const auto& files = std::get<wire::ArtifactFiles>(answer);
+      if (files.key != key) continue;
       if (!scratch_) scratch_.emplace();
       const platform::Store store({scratch_->folder(), true, {}});
-      unpack(*files, store);
+      unpack(files, store);
       for (const std::filesystem::path& entry : store.find(key))
         if (auto artifact = read_entry(store, entry, key)) return std::move(*artifact);
       throw Error(ExitCode::environment, "the agent does not have it, and cannot build it again");
     }
   }
 
-  /// What the agents say that live.
-  std::optional<Usage> usage() override {
-    Cluster& cluster = runner_.cluster();
-    const std::vector<AgentRunner::Number> working = cluster.working();
-    std::set<AgentRunner::Number> asked(working.begin(), working.end());
-    cluster.send_all(wire::UsageOrder{});
-    Usage sum;
-    sum.devices = 0;
-    const auto until = Cluster::Clock::now() + kForUsage;
-    while (!asked.empty() && Cluster::Clock::now() < until) {
-      const auto event = runner_.next(until);
-      if (!event) break;
-      if (const auto* lost = std::get_if<Cluster::Lost>(&*event)) asked.erase(lost->agent);
-      const auto* from = std::get_if<Cluster::Report>(&*event);
-      const auto* report = from != nullptr ? std::get_if<wire::UsageReport>(&from->report) : nullptr;
-      if (report != nullptr && asked.erase(from->agent) > 0) add(*report, sum);
-    }
-    return sum.devices > 0 ? std::optional(sum) : std::nullopt;
-  }
+  std::optional<Usage> usage() override { return runner_.usage(); }
 
  private:
   /// Has the observer told what the cluster says, as long as it lives.
