@@ -89,9 +89,8 @@ void AgentRunner::give(Ticket ticket, Number agent) {
 }
 
 std::optional<Trial> AgentRunner::wait(Clock::time_point until) {
-  while (finished_.empty()) {
+  while (finished_.empty())
     if (!next(until)) return std::nullopt;
-  }
   Trial trial = std::move(finished_.front());
   finished_.pop_front();
   return trial;
@@ -179,15 +178,13 @@ void AgentRunner::compare_with(Number anchor) {
 }
 
 void AgentRunner::take_calibration(Number agent, std::size_t calibration_spec, const Trial& trial) {
-  const Measurement* measurement = trial.measurement();
-  const Failure* failure = trial.failure();
-  if (measurement != nullptr)
+  if (const Measurement* measurement = trial.measurement())
     calibration_.note(agent, calibration_spec, measurement->timing.median);
   else
     calibration_.note(agent, calibration_spec,
                       fmt::format("spec {}, which {} could time, fails there: {}", trial.spec.mesh_idx,
                                   cluster_->agents()[*calibration_.anchor()].name,
-                                  failure != nullptr ? failure->headline() : "it is pruned after its build"));
+                                  trial.failure() ? trial.failure()->headline() : "it is pruned after its build"));
   if (const std::string* why = calibration_.failure(agent)) cluster_->give_up(agent, *why);
   release(agent);
 }
@@ -269,12 +266,8 @@ bool AgentRunner::blame(Ticket ticket, Number agent, bool ran) {
   task.blame += ran ? kBlameOfRunning : 1;
   task.lost_with += (task.lost_with.empty() ? "" : ", ") + cluster_->agents()[agent].name;
   if (task.blame < kMostBlame) return false;
-  Trial trial{task.spec, Failure{Stage::measure,
-                                 Cause::crashed,
-                                 "the agents that had it were lost while they did: " + task.lost_with,
-                                 {},
-                                 {.machine_suspected = true}}};
-  finished_.push_back(std::move(trial));
+  const std::string why = "the agents that had it were lost while they did: " + task.lost_with;
+  finished_.push_back({task.spec, Failure{Stage::measure, Cause::crashed, why, {}, {.machine_suspected = true}}});
   tasks_.erase(ticket);
   return true;
 }

@@ -26,12 +26,12 @@ class Calibration {
   /// Of a calibration spec on a device: its time in seconds, or why it could not be timed.
   using Outcome = std::variant<double, std::string>;
 
-  explicit Calibration(std::size_t devices) : devices_(devices) {}
+  explicit Calibration(std::size_t devices) : states_(devices), held_(devices) {}
 
   /// From now on the device is what others are compared with. Its own factor is 1.
   void set_anchor(std::size_t device) {
     anchor_ = device;
-    devices_[device].state = Known{1};
+    states_[device] = Known{1};
   }
   std::optional<std::size_t> anchor() const { return anchor_; }
 
@@ -39,12 +39,12 @@ class Calibration {
   /// again when it has. Without any, all factors are 1: there is nothing to compare by.
   void set_specs(std::vector<std::optional<double>> seconds) {
     specs_ = std::move(seconds);
-    for (Device& device : devices_) compare(device);
+    for (State& state : states_) compare(state);
   }
   /// There are no calibration specs any more, and no device times any.
   void drop_specs() {
     specs_.clear();
-    for (std::size_t i = 0; i < devices_.size(); ++i) take_back(i);
+    for (std::size_t i = 0; i < states_.size(); ++i) take_back(i);
   }
   bool has_specs() const { return !specs_.empty(); }
   /// Whether the anchor has timed all of them.
@@ -54,33 +54,33 @@ class Calibration {
 
   /// Notes that the device has been given the calibration specs.
   void give(std::size_t device) {
-    devices_[device].state = Timing{};
-    compare(devices_[device]);
+    states_[device] = Timing{};
+    compare(states_[device]);
   }
   /// Notes that the device times them no longer, and will have to begin again.
   void take_back(std::size_t device) {
-    if (std::holds_alternative<Timing>(devices_[device].state)) devices_[device].state = Waiting{};
+    if (std::holds_alternative<Timing>(states_[device])) states_[device] = Waiting{};
   }
   /// Notes what came of one of them. Ignored if the device does not have them.
   void note(std::size_t device, std::size_t spec, Outcome outcome) {
-    if (auto* timing = std::get_if<Timing>(&devices_[device].state)) timing->outcomes[spec] = std::move(outcome);
-    compare(devices_[device]);
+    if (auto* timing = std::get_if<Timing>(&states_[device])) timing->outcomes[spec] = std::move(outcome);
+    compare(states_[device]);
   }
 
   /// Whether the device has yet to be given the calibration specs.
-  bool waits(std::size_t device) const { return std::holds_alternative<Waiting>(devices_[device].state); }
-  bool known(std::size_t device) const { return std::holds_alternative<Known>(devices_[device].state); }
+  bool waits(std::size_t device) const { return std::holds_alternative<Waiting>(states_[device]); }
+  bool known(std::size_t device) const { return std::holds_alternative<Known>(states_[device]); }
   /// 1 until it is known.
-  double factor(std::size_t device) const { return known(device) ? std::get<Known>(devices_[device].state).factor : 1; }
+  double factor(std::size_t device) const { return known(device) ? std::get<Known>(states_[device]).factor : 1; }
   /// Why there will be no factor: the device could time none of what the anchor has timed. Null: that is not so.
   const std::string* failure(std::size_t device) const {
-    const auto* failed = std::get_if<Failed>(&devices_[device].state);
+    const auto* failed = std::get_if<Failed>(&states_[device]);
     return failed != nullptr ? &failed->why : nullptr;
   }
 
-  void hold(std::size_t device, Result result) { devices_[device].held.push_back(std::move(result)); }
-  const std::vector<Result>& held(std::size_t device) const { return devices_[device].held; }
-  std::vector<Result> take_held(std::size_t device) { return std::exchange(devices_[device].held, {}); }
+  void hold(std::size_t device, Result result) { held_[device].push_back(std::move(result)); }
+  const std::vector<Result>& held(std::size_t device) const { return held_[device]; }
+  std::vector<Result> take_held(std::size_t device) { return std::exchange(held_[device], {}); }
 
  private:
   struct Waiting {};
@@ -93,13 +93,10 @@ class Calibration {
   struct Failed {
     std::string why;
   };
-  struct Device {
-    std::variant<Waiting, Timing, Known, Failed> state;
-    std::vector<Result> held;
-  };
+  using State = std::variant<Waiting, Timing, Known, Failed>;
 
-  void compare(Device& device) const {
-    const auto* timing = std::get_if<Timing>(&device.state);
+  void compare(State& state) const {
+    const auto* timing = std::get_if<Timing>(&state);
     if (timing == nullptr || timing->outcomes.size() < specs_.size() || !specs_are_timed()) return;
     std::vector<double> ratios;
     std::string why;
@@ -108,14 +105,15 @@ class Calibration {
       if (const auto* failure = std::get_if<std::string>(&outcome)) why = *failure;
     }
     if (ratios.empty() && !specs_.empty())
-      device.state = Failed{std::move(why)};
+      state = Failed{std::move(why)};
     else
-      device.state = Known{ratios.empty() ? 1 : median(std::move(ratios))};
+      state = Known{ratios.empty() ? 1 : median(std::move(ratios))};
   }
 
   std::optional<std::size_t> anchor_;
   std::vector<std::optional<double>> specs_;  ///< their times on the anchor
-  std::vector<Device> devices_;
+  std::vector<State> states_;                 ///< of each device
+  std::vector<std::vector<Result>> held_;     ///< likewise
 };
 
 }  // namespace tune::exec

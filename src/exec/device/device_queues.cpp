@@ -111,24 +111,18 @@ bool DeviceQueues::collect(const Accept& accept) {
 }
 
 void DeviceQueues::take(std::size_t device, Result result, const Accept& accept) {
-  const auto* measurement = std::get_if<Measurement>(&result.outcome);
+  auto* measurement = std::get_if<Measurement>(&result.outcome);
   const bool in_full = measurement != nullptr && !measurement->timing.stopped_early;
   if (is_calibration(result.job) && !in_full) drop_calibration(accept);
-  const bool counts = measurement != nullptr && (sharing_ || !result.reused);
-  if (counts && !calibration_.known(device) && calibration_.has_specs())
-    return calibration_.hold(device, std::move(result));
-  if (counts) return take_measurement(device, std::move(result), accept);
-  accept(std::move(result));
-}
-
-void DeviceQueues::take_measurement(std::size_t device, Result result, const Accept& accept) {
-  auto& measurement = std::get<Measurement>(result.outcome);
-  scale_times(measurement, calibration_.factor(device));
+  if (measurement == nullptr || (result.reused && !sharing_)) return accept(std::move(result));
+  const bool known = calibration_.known(device);
+  if (!known && calibration_.has_specs()) return calibration_.hold(device, std::move(result));
+  scale_times(*measurement, calibration_.factor(device));
   if (is_calibration(result.job))
-    calibration_.set_specs({measurement.timing.median});
-  else if (calibration_.known(device) && !calibration_.has_specs() && !measurement.timing.stopped_early)
-    choose_calibration(result.job, measurement.timing.median);
-  result.to_repeat = !calibration_.known(device);
+    calibration_.set_specs({measurement->timing.median});
+  else if (known && in_full && !calibration_.has_specs())
+    choose_calibration(result.job, measurement->timing.median);
+  result.to_repeat = !known;
   accept(std::move(result));
 }
 

@@ -67,7 +67,6 @@ class DeviceQueues {
   DeviceQueue::Rules rules_of(std::size_t device) const;
   void renew_rules();
   void take(std::size_t device, Result result, const Accept& accept);
-  void take_measurement(std::size_t device, Result result, const Accept& accept);
   bool is_calibration(const Job& job) const;
   void choose_calibration(Job job, std::optional<double> seconds);
   void drop_calibration(const Accept& accept);
