@@ -13,13 +13,12 @@
 namespace tune::exec {
 
 /// Makes the times of several devices comparable, because those of one model differ by a few per cent. One of them is
-/// the anchor. A few specs that it times, the calibration specs, are timed by every other device too, and the median of
-/// the ratios of the anchor's times to its own is the device's factor, by which its times are to be multiplied. Until
-/// that is known, its results are held back here.
+/// the anchor. Every other one times a few specs that the anchor times, the calibration specs, and the median of the
+/// ratios of the anchor's times to its own is its factor, by which its times are to be multiplied. Until that is known,
+/// its results are held back here.
 ///
-/// The devices of one machine are compared by one spec, and by the time that it has on the first of them. Machines,
-/// which differ in more, are compared by several; there an agent counts as one device, the first that it has. Which
-/// specs these are, and when a device is given them, the owner decides.
+/// Who owns this chooses the specs and gives them to the devices: one spec where these are of one machine, several for
+/// a cluster, whose machines differ in more. There an agent counts as one device, the first that it has.
 template <typename Result>
 class Calibration {
  public:

@@ -137,9 +137,8 @@ void DeviceQueues::choose_calibration(Job job, std::optional<double> seconds) {
 }
 
 void DeviceQueues::calibrate() {
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (!calibration_.has_specs() || !calibration_.waits(i)) continue;
-    if (!queues_[i].has_room() || !queues_[i].make_way_for(true)) continue;
+  for (std::size_t i = 0; calibration_.has_specs() && i < size(); ++i) {
+    if (!calibration_.waits(i) || !queues_[i].has_room() || !queues_[i].make_way_for(true)) continue;
     Job job = *calibration_job_;
     job.ticket = kCalibration;
     job.request.keep.clear();
