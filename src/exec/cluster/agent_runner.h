@@ -12,6 +12,7 @@
 #include "exec/device/calibration.h"
 #include "exec/process/run_observer.h"
 #include "exec/process/runner.h"
+#include "exec/process/stage_times.h"
 #include "exec/request/request_factory.h"
 
 namespace tune::exec {
