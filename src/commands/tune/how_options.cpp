@@ -199,11 +199,6 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
   command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",
                 "share below 1, such as 3% or 0.03");
   command.check([&options] {
-    std::error_code ignored;
-    if (options.baseline && !std::filesystem::exists(*options.baseline, ignored))
-      cli::refuse("--baseline " + options.baseline->string() +
-                  ": there is no such file; give the best YAML, journal or CSV file of an earlier run, or "
-                  "PARAMETER=VALUE to compare with a spec of this run");
     if (options.compares() && (!options.tune || options.mode == Mode::simulate))
       cli::refuse(
           "--baseline is compared with the best of a run with --tune, which is measured; tune diff compares recorded "
@@ -215,6 +210,10 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
                   " makes several; compare the runs with tune diff");
     if (options.threshold && !options.compares())
       cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline too");
+    if (std::error_code ignored; options.baseline && !std::filesystem::exists(*options.baseline, ignored))
+      cli::refuse("--baseline " + options.baseline->string() +
+                  ": there is no such file; give the best YAML, journal or CSV file of an earlier run, or "
+                  "PARAMETER=VALUE to compare with a spec of this run");
   });
 }
 
