@@ -1,6 +1,7 @@
 // Kernels that go wrong on a real GPU: each ends in its row and hurts no other spec. Skipped where there is no device.
 #include <gtest/gtest.h>
 
+#include "support/has.h"
 #include "support/kernel_cases.h"
 
 namespace tune::cli::gpu_fault_test {
@@ -128,6 +129,34 @@ TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
        "measured"},
       {"right();", "measured"},
   });
+}
+
+TEST_F(GpuFaults, ACustomKernelThatKeepsItsFirstResultCannotWin) {
+  sandbox_.write("copy.cu", R"(
+__device__ float kept[65536];
+__device__ int is_kept;
+extern "C" __global__ void copy(const float* from, float* to) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (KEEPS && is_kept) {
+    to[i] = kept[i];
+    return;
+  }
+  float sum = 0;
+  for (int j = 0; j < 512; ++j) sum += from[i ^ j];
+  kept[i] = to[i] = sum;
+  if (i == 65535) is_kept = KEEPS;
+}
+)");
+  sandbox_.write("copy.yaml",
+                 "{name: copy, file: copy.cu, kernel: copy, launch: {grid: [256], block: [256], args: [from, to]},\n"
+                 "params: {KEEPS: [0, 1]}, problem: {custom: {sizes: {count: 65536}, reference: {spec: {KEEPS: 0}},\n"
+                 "buffers: [{name: from, type: f32, count: count, init: uniform, role: in},\n"
+                 "{name: to, type: f32, count: count, role: out}]}}}\n");
+  const Result result = sandbox_.tune({"copy.yaml", "--tune", "--output", "kept"});
+  EXPECT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_TRUE(has(result.out, "note: spec 1 failed in the finals and keeps its time of the sweep: wrong result in to"))
+      << result.out;
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
 }
 
 TEST_F(GpuFaults, WhatCannotBeLaunchedIsPrunedWithTheReason) {

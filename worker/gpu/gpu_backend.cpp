@@ -84,6 +84,7 @@ class GpuBackend final : public WorkerBackend {
   void lay(GpuMemory::Place place);
   void move();
   void choose_fastest_algorithm();
+  void launch_otherwise();
   wire::Checked check(const wire::Go& go);
   Observer& observer();
   wire::Go limited(const wire::Go& go);
@@ -276,6 +277,15 @@ void GpuBackend::choose_fastest_algorithm() {
   spec_->vendor->choose(*fastest);
 }
 
+/// The inputs of a custom problem are the same in all launches that are verified, because its reference is of these. So
+/// the first launch of a kernel in the finals has others: what it keeps of them is wrong in all that follow.
+void GpuBackend::launch_otherwise() {
+  if (memory_->varies() || !verifier_->has_reference()) return;
+  memory_->fill_otherwise();
+  timer_->launch_unverified(1, false);
+  lay(GpuMemory::Place::second);
+}
+
 /// A kernel's first launch is at other addresses than the ones that are timed. No launch rules a kernel out alone,
 /// unless it is longer than what another program's turn on the device can have added.
 wire::Checked GpuBackend::check(const wire::Go& go) {
@@ -288,6 +298,7 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
   double first = 0;
   if (spec_->kernel) {
     lay(GpuMemory::Place::second);
+    if (in_finals_) launch_otherwise();
     first = timer_->first();
     checked.max_error = timer_->max_error();
     memory_->verify_surroundings();

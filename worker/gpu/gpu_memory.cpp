@@ -53,17 +53,26 @@ GpuMemory::GpuMemory(const Gpu& gpu, const GpuHelpers& helpers, const wire::Meas
   kept_digest_ = digest_of_kept();
 }
 
+void GpuMemory::fill_with(Content content, std::size_t buffer, gpu::Address to) const {
+  if (content.list != nullptr) content.list = offsets_.as<const int>();
+  helpers_.fill(content, to, verifier_.buffers()[buffer].count);
+}
+
 void GpuMemory::make_originals() {
   for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
     DeviceMemory& original = originals_.emplace_back();
-    auto content = verifier_.content(i);
+    const auto content = verifier_.content(i);
     if (!content) continue;
-    if (content->list != nullptr) content->list = offsets_.as<const int>();
     constexpr std::size_t kWord = 8;
     original =
         DeviceMemory(gpu_, (buffers_[i].bytes + kWord - 1) / kWord * kWord, "the original of " + buffers_[i].name);
-    helpers_.fill(*content, original.address(), verifier_.buffers()[i].count);
+    fill_with(*content, i, original.address());
   }
+}
+
+void GpuMemory::fill_otherwise() {
+  for (std::size_t i = 0; i < originals_.size(); ++i)
+    if (originals_[i].bytes() > 0) fill_with(*verifier_.other_content(i), i, address(buffers_[i]));
 }
 
 std::uint64_t GpuMemory::digest_of_kept() const {

@@ -44,6 +44,10 @@ class GpuMemory {
   /// At random, once in four calls: lays all buffers to the other place, once the guard bands are verified. Returns
   /// whether it did. Throws SpecFailure if a guard band was hit.
   bool wander();
+  /// Whether each launch has inputs of its own.
+  bool varies() const { return varies_; }
+  /// Has the inputs hold other numbers, for a launch that is not verified. lay() ends that.
+  void fill_otherwise();
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
   /// Only changes the inputs: turns other signs.
@@ -76,6 +80,7 @@ class GpuMemory {
   static std::size_t around(std::size_t size);
   Guarded guarded(const std::string& name, std::int64_t bytes) const;
   void guard(Guarded& buffer);
+  void fill_with(Content content, std::size_t buffer, gpu::Address to) const;
   void make_originals();
   std::uint64_t digest_of_kept() const;
   RotatedView matrices(std::size_t buffer) const;
