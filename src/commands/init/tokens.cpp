@@ -112,33 +112,36 @@ class Reader {
     const Tokens directive = result_.directives.back();
     if (directive.empty()) return;
     const std::string& kind = directive[0].text;
-    const bool begins = kind == "ifdef" || kind == "ifndef" || kind == "if";
-    const bool goes_on = kind == "else" || kind == "elif", ends = kind == "endif";
-    if (is_disabled_ && (hidden_depth_ > 1 || !(goes_on || ends))) result_.directives.pop_back();
-    if (begins) begin_condition(directive);
-    if (goes_on && hidden_depth_ <= 1 && !holds_.empty())
-      hide(holds_.back() || (kind == "elif" && answer_of(directive) == Answer::no));
-    if (!ends || holds_.empty()) return;
-    holds_.pop_back();
-    if (hidden_depth_ > 0 && --hidden_depth_ == 0) is_disabled_ = false;
-  }
-
-  void begin_condition(const Tokens& directive) {
-    const Answer answer = answer_of(directive);
-    holds_.push_back(answer == Answer::yes);
-    if (hidden_depth_ > 0) {
-      ++hidden_depth_;
-    } else if (answer == Answer::no) {
-      hide(true);
-    } else if (hides_host_code(directive)) {
-      hidden_depth_ = 1;
+    const bool was_disabled = is_any(Branch::disabled);
+    if (kind == "if" || kind == "ifdef" || kind == "ifndef") {
+      conditions_.push_back({});
+      begin_branch(directive);
+    } else if (!conditions_.empty() && kind == "endif") {
+      conditions_.pop_back();
+    } else if (!conditions_.empty() && (kind == "else" || kind.starts_with("elif"))) {
+      begin_branch(directive);
     }
+    if (was_disabled && (is_any(Branch::disabled) || kind == "endif")) result_.directives.pop_back();
   }
 
-  /// Hides a branch that no build has, with its directives, or ends that.
-  void hide(bool disabled) {
-    is_disabled_ = disabled;
-    hidden_depth_ = disabled ? 1 : 0;
+  enum class Branch { shown, of_host_code, disabled };
+  /// An `#if` that has not ended.
+  struct Condition {
+    Branch branch = Branch::shown;
+    bool is_decided = false;  ///< one of its branches is compiled whatever the build defines, and no later one
+  };
+
+  void begin_branch(const Tokens& directive) {
+    Condition& condition = conditions_.back();
+    const Answer answer = answer_of(directive);
+    condition.branch = condition.is_decided || answer == Answer::no ? Branch::disabled
+                       : hides_host_code(directive)                 ? Branch::of_host_code
+                                                                    : Branch::shown;
+    condition.is_decided = condition.is_decided || answer == Answer::yes;
+  }
+
+  bool is_any(Branch branch) const {
+    return std::ranges::find(conditions_, branch, &Condition::branch) != conditions_.end();
   }
 
   /// What a condition is whatever the build defines.
@@ -148,8 +151,10 @@ class Reader {
     const auto is_elsewhere = [&](std::size_t i) {
       return i < directive.size() && std::ranges::find(kElsewhere, directive[i].text) != kElsewhere.end();
     };
-    if (directive[0].is("ifdef")) return is_elsewhere(1) ? Answer::no : Answer::open;
-    if (directive[0].is("ifndef") || directive.size() < 2) return is_elsewhere(1) ? Answer::yes : Answer::open;
+    const std::string& kind = directive[0].text;
+    if (kind.ends_with("ndef")) return is_elsewhere(1) ? Answer::yes : Answer::open;
+    if (kind.ends_with("def")) return is_elsewhere(1) ? Answer::no : Answer::open;
+    if (directive.size() < 2) return Answer::open;
     const std::size_t name = directive[1].is("defined") ? directive.size() > 2 && directive[2].is("(") ? 3 : 2 : 1;
     const std::size_t behind = name == 3 ? 5 : name + 1;
     if (is_elsewhere(name)) return directive.size() == behind ? Answer::no : Answer::open;
@@ -160,14 +165,15 @@ class Reader {
   }
 
   static bool hides_host_code(const Tokens& directive) {
-    const bool negates = directive[0].is("ifndef") || (directive.size() > 1 && directive[1].is("!"));
+    const bool negates = directive[0].text.ends_with("ndef") || (directive.size() > 1 && directive[1].is("!"));
     return negates && std::ranges::any_of(directive, [](const Token& token) {
              return token.is("__CUDACC_RTC__") || token.is("__HIPCC_RTC__") || token.is("__CUDA_ARCH__");
            });
   }
 
   void add(Token::Kind kind, std::size_t end) {
-    if (hidden_depth_ > 0 && !in_directive_) return skip_to(end);
+    const bool is_hidden = is_any(Branch::of_host_code) || is_any(Branch::disabled);
+    if (is_hidden && !in_directive_) return skip_to(end);
     Tokens& tokens = in_directive_ ? result_.directives.back() : result_.code;
     tokens.push_back({kind, std::string(text_.substr(at_, end - at_)), line_});
     skip_to(end);
@@ -177,9 +183,7 @@ class Reader {
   std::size_t at_ = 0;
   int line_ = 1;
   bool begins_line_ = true, in_directive_ = false;
-  int hidden_depth_ = 0;      ///< of conditions, within what is hidden
-  bool is_disabled_ = false;  ///< what is hidden is so from all compilers
-  std::vector<bool> holds_;   ///< of each open condition, whether its first branch is the one that is compiled
+  std::vector<Condition> conditions_;  ///< the outermost first
   SourceText result_;
 };
 

@@ -290,6 +290,8 @@ TEST_F(DraftOfText, LeavesOutWhatNoBuildCompiles) {
        {"#if 0\n" + dead + "#else\n" + live + "#endif\n", "#if 1\n" + live + "#else\n" + dead + "#endif\n",
         "#if 1\n" + live + "#elif 1\n" + dead + "#endif\n", "#if defined(_WIN32) || C\n#endif\n" + live,
         "#if 0\n" + dead + "#endif\n#ifdef _OPENMP\n" + live + "#endif\n",
+        "#if 0\n" + dead + "#elif 1\n" + live + "#else\n" + dead + "#endif\n",
+        "#if 0\n" + dead + "#elifdef _OPENMP\n" + live + "#endif\n",
         "#if 0\n#if 1\n" + dead + "#endif\n" + dead + "#endif\n" + live})
     EXPECT_EQ(parameters(partly), 2) << partly;
 }
