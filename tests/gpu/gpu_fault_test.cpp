@@ -134,17 +134,17 @@ TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
 TEST_F(GpuFaults, ACustomKernelThatKeepsItsFirstResultCannotWin) {
   sandbox_.write("copy.cu", R"(
 __device__ float kept[65536];
-__device__ int is_kept;
+__device__ bool is_kept[65536];
 extern "C" __global__ void copy(const float* from, float* to) {
   const int i = blockIdx.x * 256 + threadIdx.x;
-  if (KEEPS && is_kept) {
+  if (KEEPS && is_kept[i]) {
     to[i] = kept[i];
     return;
   }
   float sum = 0;
   for (int j = 0; j < 512; ++j) sum += from[i ^ j];
   kept[i] = to[i] = sum;
-  if (i == 65535) is_kept = KEEPS;
+  is_kept[i] = true;
 }
 )");
   sandbox_.write("copy.yaml",

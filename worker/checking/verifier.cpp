@@ -66,9 +66,18 @@ std::optional<Content> Verifier::content(std::size_t index) const {
   return content;
 }
 
-std::optional<Content> Verifier::other_content(std::size_t index) const {
-  std::optional<Content> other = content(index);
-  if (other) ++other->seed;
+bool Verifier::has_other_inputs() const {
+  if (!has_reference() || can_be_rotated(problem_)) return false;
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (const auto filled = content(i);
+        filled && filled->source != generator::Source::zeros && filled->source != generator::Source::iota)
+      return true;
+  return false;
+}
+
+Content Verifier::other_content(std::size_t index) const {
+  Content other = *content(index);
+  ++other.seed;
   return other;
 }
 

@@ -35,8 +35,11 @@ class Verifier {
   std::vector<Poison> patterns() const;
   /// What the buffer is filled with before a launch; nullopt: poison.
   std::optional<Content> content(std::size_t buffer) const;
-  /// Other numbers of the same kind, for a launch whose result nobody knows.
-  std::optional<Content> other_content(std::size_t buffer) const;
+  /// Whether all launches that are verified have the same inputs, as those of a custom problem do, and a launch whose
+  /// result nobody knows can have others.
+  bool has_other_inputs() const;
+  /// Those, for a buffer that has a content. Precondition: has_other_inputs().
+  Content other_content(std::size_t buffer) const;
 
   /// All values of the reference, whose file is mapped when they are first asked for, and those of one output of a
   /// custom problem. Precondition: has_reference(). Throws SpecFailure of the load stage.

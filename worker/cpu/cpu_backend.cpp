@@ -228,10 +228,10 @@ LaunchSetting CpuBackend::surprise() {
   return setting;
 }
 
-/// The inputs of a custom problem are the same in all launches that are verified, because its reference is of these. So
-/// the first launch of a process in the finals has others: what a kernel keeps from it is wrong in all that follow.
+/// The first launch of a process in the finals has other inputs than all that follow, if these have the same: what a
+/// kernel keeps of them is wrong there. It is not verified.
 void CpuBackend::launch_otherwise() {
-  if (can_be_rotated(verifier_->problem()) || !verifier_->has_reference()) return;
+  if (!verifier_->has_other_inputs()) return;
   CpuMemory& memory = memories_.front();
   memory.fill_otherwise();
   process_->launch(0, true);
@@ -350,12 +350,13 @@ void CpuBackend::add_energy(const wire::Go& go, wire::Measured& measured) {
 std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Report& report) {
   launches_.clear();
   take_pages();
+  const bool begins_finals = go.launches > 0 && go.checks();
+  if (begins_finals) launch_otherwise();
   if (observer_) observer_->start();
   spent_ = 0;
   believes_judge_ = false;
   const double start = seconds_now();
   const platform::StolenTime stolen;
-  if (go.launches > 0 && go.checks()) launch_otherwise();
   const wire::Checked checked = go.checks() ? check() : wire::Checked();
   const bool compared = go.checks() && verifier_->has_reference();
   if (compared) report(checked);
@@ -370,7 +371,6 @@ std::optional<wire::Measured> CpuBackend::measure(const wire::Go& go, const Repo
     measured.metrics = observer_->metrics();
   }
   add_energy(go, measured);
-  const bool begins_finals = go.launches > 0 && go.checks();
   if (begins_finals) require_lasting_result();
   if (begins_finals && process_->changed_arithmetic()) remarks_.push_back(kChangedArithmetic);
   measured.remarks.insert(measured.remarks.begin(), remarks_.begin(), remarks_.end());

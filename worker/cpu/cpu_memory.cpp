@@ -100,7 +100,7 @@ void CpuMemory::prepare(const LaunchSetting& setting) {
 
 void CpuMemory::fill_otherwise() {
   for (std::size_t i = 0; i < originals_.size(); ++i)
-    if (!is_poisoned(i)) fill(*verifier_.other_content(i), buffers_[i].data(), verifier_.buffers()[i].count);
+    if (!is_poisoned(i)) fill(verifier_.other_content(i), buffers_[i].data(), verifier_.buffers()[i].count);
 }
 
 void CpuMemory::flush() const {

@@ -30,7 +30,7 @@ class CpuMemory {
   const void* data(std::size_t buffer) const { return buffers_[buffer].data(); }
 
   void prepare(const LaunchSetting& setting);
-  /// Has the inputs hold other numbers, for a launch that is not verified. `refill` ends that.
+  /// Has the inputs hold Verifier::other_content(). refill() ends that.
   void fill_otherwise();
   /// Takes all buffers out of the caches.
   void flush() const;

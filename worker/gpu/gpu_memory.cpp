@@ -72,7 +72,7 @@ void GpuMemory::make_originals() {
 
 void GpuMemory::fill_otherwise() {
   for (std::size_t i = 0; i < originals_.size(); ++i)
-    if (originals_[i].bytes() > 0) fill_with(*verifier_.other_content(i), i, address(buffers_[i]));
+    if (originals_[i].bytes() > 0) fill_with(verifier_.other_content(i), i, address(buffers_[i]));
 }
 
 std::uint64_t GpuMemory::digest_of_kept() const {

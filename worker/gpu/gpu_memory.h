@@ -44,9 +44,7 @@ class GpuMemory {
   /// At random, once in four calls: lays all buffers to the other place, once the guard bands are verified. Returns
   /// whether it did. Throws SpecFailure if a guard band was hit.
   bool wander();
-  /// Whether each launch has inputs of its own.
-  bool varies() const { return varies_; }
-  /// Has the inputs hold other numbers, for a launch that is not verified. lay() ends that.
+  /// Has the inputs hold Verifier::other_content(). lay() ends that.
   void fill_otherwise();
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
