@@ -220,8 +220,7 @@ std::optional<Usage> AgentRunner::usage() {
   cluster_->send_all(wire::UsageOrder{});
   const auto is_awaited = [&](Number agent) { return !nodes_[agent].usage; };
   const auto until = Clock::now() + kForUsage;
-  while (std::ranges::any_of(cluster_->working(), is_awaited) && next(until)) {
-  }
+  while (std::ranges::any_of(cluster_->working(), is_awaited) && Clock::now() < until) next(until);
   Usage sum;
   sum.devices = 0;
   for (const Number agent : cluster_->working()) {

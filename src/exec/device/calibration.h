@@ -35,7 +35,7 @@ class Calibration {
   std::optional<std::size_t> anchor() const { return anchor_; }
 
   /// Sets the calibration specs, by their times on the anchor in seconds; unset: it has not timed that one yet. Called
-  /// again when it has. Without any, all factors are 1: there is nothing to compare by.
+  /// again when it has. A device that is given none has the factor 1: there is nothing to compare by.
   void set_specs(std::vector<std::optional<double>> seconds) {
     specs_ = std::move(seconds);
     for (State& state : states_) compare(state);

@@ -79,7 +79,7 @@ class DeviceQueues {
   platform::ProcessHost::Clock::time_point created_;
   std::vector<DeviceQueue> queues_;
   Calibration<Result> calibration_;
-  std::optional<Job> calibration_job_;  ///< the anchor's, of the calibration spec that was chosen last
+  std::optional<Job> calibration_job_;  ///< of the calibration spec that was chosen last
 };
 
 }  // namespace tune::exec
