@@ -39,10 +39,10 @@ int AgentRunner::free_slots() const {
   return room - static_cast<int>(waiting_.size());
 }
 
-void AgentRunner::start(const Spec& spec) { place(add(spec, {})); }
+void AgentRunner::start(const Spec& spec) { place(add_task(spec, {})); }
 
-AgentRunner::Ticket AgentRunner::add(const Spec& spec, std::optional<std::size_t> calibration_spec) {
-  tasks_[++last_ticket_] = {spec, requests_->has_build() ? requests_->build_key(spec) : "", calibration_spec};
+AgentRunner::Ticket AgentRunner::add_task(const Spec& spec, std::optional<std::size_t> calibration_number) {
+  tasks_[++last_ticket_] = {spec, requests_->has_build() ? requests_->build_key(spec) : "", calibration_number};
   return last_ticket_;
 }
 
@@ -126,8 +126,8 @@ void AgentRunner::take(Number agent, wire::TrialReport report) {
   const Task& task = tasks_.at(report.ticket);
   report.trial.spec = task.spec;
   if (!report.trial.failure()) artifacts_.note_built(task.key, agent);
-  if (task.calibration_spec) {
-    take_calibration(agent, *task.calibration_spec, report.trial);
+  if (task.calibration_number) {
+    take_calibration(agent, *task.calibration_number, report.trial);
     tasks_.erase(report.ticket);
   } else if (calibration_.known(agent) || !report.trial.measurement()) {
     finish(agent, std::move(report));
@@ -172,16 +172,16 @@ void AgentRunner::compare_with(Number anchor) {
   for (const Number other : cluster_->working()) {
     if (other == anchor) continue;
     calibration_.give(other);
-    for (std::size_t i = 0; i < specs.size(); ++i) give(add(specs[i], i), other);
+    for (std::size_t i = 0; i < specs.size(); ++i) give(add_task(specs[i], i), other);
     release(other);
   }
 }
 
-void AgentRunner::take_calibration(Number agent, std::size_t calibration_spec, const Trial& trial) {
+void AgentRunner::take_calibration(Number agent, std::size_t calibration_number, const Trial& trial) {
   if (const Measurement* measurement = trial.measurement())
-    calibration_.note(agent, calibration_spec, measurement->timing.median);
+    calibration_.note(agent, calibration_number, measurement->timing.median);
   else
-    calibration_.note(agent, calibration_spec,
+    calibration_.note(agent, calibration_number,
                       fmt::format("spec {}, which {} could time, fails there: {}", trial.spec.mesh_idx,
                                   cluster_->agents()[*calibration_.anchor()].name,
                                   trial.failure() ? trial.failure()->headline() : "it is pruned after its build"));
@@ -246,7 +246,7 @@ void AgentRunner::lose(Number agent, const std::string& why) {
   for (const wire::TrialReport& held : calibration_.take_held(agent)) again.push_back(held.ticket);
   for (const Ticket ticket : node.out) {
     const bool ran = std::ranges::any_of(node.runs, [&](const auto& run) { return run.second == ticket; });
-    if (tasks_.at(ticket).calibration_spec)
+    if (tasks_.at(ticket).calibration_number)
       tasks_.erase(ticket);
     else if (!blame(ticket, agent, ran))
       again.push_back(ticket);

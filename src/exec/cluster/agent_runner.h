@@ -53,10 +53,10 @@ class AgentRunner : public Runner {
   using Ticket = std::int64_t;
   struct Task {
     Spec spec;
-    std::string key;                              ///< of its build; empty: nothing is built
-    std::optional<std::size_t> calibration_spec;  ///< which one it is for an agent; unset: a spec that was asked for
-    int blame = 0;                                ///< for agents that were lost
-    std::string lost_with = {};                   ///< their names
+    std::string key;                                ///< of its build; empty: nothing is built
+    std::optional<std::size_t> calibration_number;  ///< which one it is for an agent; unset: a spec that was asked for
+    int blame = 0;                                  ///< for agents that were lost
+    std::string lost_with = {};                     ///< their names
   };
   struct Node {
     std::set<Ticket> out;                    ///< tasks that it has and has not answered
@@ -64,7 +64,7 @@ class AgentRunner : public Runner {
     std::optional<wire::UsageReport> usage;  ///< that it told last
   };
 
-  Ticket add(const Spec& spec, std::optional<std::size_t> calibration_spec);
+  Ticket add_task(const Spec& spec, std::optional<std::size_t> calibration_number);
   void place(Ticket ticket);
   void place_waiting();
   std::optional<Number> choose(const Task& task) const;
@@ -73,7 +73,7 @@ class AgentRunner : public Runner {
   void give(Ticket ticket, Number agent);
   void handle(const Cluster::Event& event);
   void take(Number agent, wire::TrialReport report);
-  void take_calibration(Number agent, std::size_t calibration_spec, const Trial& trial);
+  void take_calibration(Number agent, std::size_t calibration_number, const Trial& trial);
   void choose_anchor();
   void compare_with(Number anchor);
   void release(Number agent);
