@@ -1,5 +1,8 @@
+#include <array>
+
 #include "commands/common_options.h"
 #include "commands/tune/options.h"
+#include "platform/files/file.h"
 
 namespace tune::commands {
 namespace {
@@ -189,6 +192,19 @@ void tell_file_from_spec(TuneOptions& options) {
   given.clear();
 }
 
+/// Where a file is named that is not there, a spec may be meant.
+void require_file(const std::filesystem::path& baseline) {
+  constexpr std::array<std::string_view, 3> kSuffixes = {".yaml", ".jsonl", ".csv"};
+  std::error_code error;
+  if (std::filesystem::exists(baseline, error) || error) return;
+  const std::filesystem::path nearest = platform::nearest_file(baseline, kSuffixes);
+  cli::refuse(
+      "--baseline " + baseline.string() + ": there is no such file" +
+      (nearest.empty() ? "; give" : ", did you mean '" + nearest.string() + "'? Give") +
+      " the best YAML, journal or CSV file of an earlier run, or PARAMETER=VALUE to compare with a spec of this "
+      "run");
+}
+
 void bind_baseline(cli::Command& command, TuneOptions& options) {
   command
       .list(
@@ -210,10 +226,7 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
                   " makes several; compare the runs with tune diff");
     if (options.threshold && !options.compares())
       cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline too");
-    if (std::error_code ignored; options.baseline && !std::filesystem::exists(*options.baseline, ignored))
-      cli::refuse("--baseline " + options.baseline->string() +
-                  ": there is no such file; give the best YAML, journal or CSV file of an earlier run, or "
-                  "PARAMETER=VALUE to compare with a spec of this run");
+    if (options.baseline) require_file(*options.baseline);
   });
 }
 

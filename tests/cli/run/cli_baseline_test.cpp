@@ -387,9 +387,13 @@ TEST_F(Baseline, WhatCannotBeComparedIsRefusedBeforeAnythingRuns) {
     return result.err;
   };
   EXPECT_TRUE(has(refusal({"--baseline", "absent.yaml"}), "absent.yaml: there is no such file"));
-  EXPECT_EQ(refusal({"--baseline", "old"}),
-            "tune: error: --baseline old: there is no such file; give the best YAML, journal or CSV file of an earlier "
+  EXPECT_EQ(refusal({"--baseline", "unlike-all-files"}),
+            "tune: error: --baseline unlike-all-files: there is no such file; give the best YAML, journal or CSV file "
+            "of an earlier "
             "run, or PARAMETER=VALUE to compare with a spec of this run\n");
+  sandbox_.write("older.yaml", "");
+  EXPECT_TRUE(
+      has(refusal({"--baseline", "older"}), "older: there is no such file, did you mean 'older.yaml'? Give the"));
   EXPECT_TRUE(
       has(refusal({"--baseline", "bench.yaml"}), "bench.yaml:1: this file has a grid, and no result of one spec"));
   sandbox_.write("shapes.yaml", "- {M: 1, N: 1, K: 1}\n");
