@@ -115,6 +115,8 @@ struct Failure {
   /// when the failure is; a failure of another kind is a new one. Records do not have it.
   std::string kind;
 
+  /// Whether a result was compared and is not right; not: the check could not be made, as for lack of memory.
+  bool is_wrong_result() const { return stage == Stage::check && cause == Cause::reported && !facts.machine_suspected; }
   /// The message's first line; the rest is detail.
   std::string headline() const { return message.substr(0, message.find('\n')); }
   /// Makes it a failure of another kind.
@@ -146,10 +148,7 @@ struct Trial {
   bool may_work_again() const {
     return failure() != nullptr && (failure()->facts.machine_suspected || failure()->facts.not_tried);
   }
-  /// Whether its result was compared, and is not right.
-  bool is_wrong() const {
-    return failure() != nullptr && failure()->stage == Stage::check && failure()->cause == Cause::reported;
-  }
+  bool is_wrong() const { return failure() != nullptr && failure()->is_wrong_result(); }
 };
 
 /// The trial of this spec; null: there is none.

@@ -43,7 +43,7 @@ std::string finals_text(const FinalsState& finals) {
 std::string kind_of(const Failure& failure) {
   if (failure.cause == Cause::timed_out) return "timed out";
   if (failure.cause == Cause::crashed || failure.facts.signal != 0) return "crashed";
-  return failure.stage == Stage::check ? "wrong result" : std::string(to_text(failure.stage));
+  return failure.is_wrong_result() ? "wrong result" : std::string(to_text(failure.stage));
 }
 
 std::string best_text(std::string_view figure, const Spec& spec) {

@@ -69,9 +69,9 @@ ExitCode judge(const Tuned& tuned, const Spec& spec, const std::string& artifact
   const Failure* failure = !was_tried ? nullptr : trial->failure();
   if (own != nullptr && own->failed_in_finals != nullptr) failure = own->failed_in_finals;
   if (failure != nullptr) {
-    row.verdict = failure->stage == Stage::build   ? "does not build"
-                  : failure->stage == Stage::check ? "wrong now"
-                                                   : "fails now";
+    row.verdict = failure->stage == Stage::build ? "does not build"
+                  : failure->is_wrong_result()   ? "wrong now"
+                                                 : "fails now";
     row.remark = line_with_escapes(failure->headline());
     return ExitCode::check_failed;
   }

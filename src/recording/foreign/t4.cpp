@@ -19,7 +19,7 @@ const char* invalidity_of(const Outcome& outcome) {
   if (failure == nullptr) return "constraints";
   if (failure->cause == Cause::timed_out) return "timeout";
   if (failure->cause == Cause::reported && failure->stage == Stage::start) return "constraints";
-  if (failure->cause == Cause::reported && failure->stage == Stage::check) return "correctness";
+  if (failure->is_wrong_result()) return "correctness";
   return failure->stage == Stage::build ? "compile" : "runtime";
 }
 

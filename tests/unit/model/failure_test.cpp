@@ -26,5 +26,16 @@ TEST(Failure, WithALongerHeadlineIsOfAnotherKind) {
   EXPECT_EQ(failure.kind, kind(Stage::build, failure.message));
 }
 
+TEST(Failure, AResultIsWrongOnlyIfItWasCompared) {
+  const Failure wrong(Stage::check, Cause::reported, "wrong result in C");
+  EXPECT_TRUE(wrong.is_wrong_result());
+  EXPECT_TRUE((Trial{{}, wrong}.is_wrong()));
+  EXPECT_FALSE(Failure(Stage::check, Cause::crashed, "killed by signal 11").is_wrong_result());
+  EXPECT_FALSE(Failure(Stage::check, Cause::timed_out, "no answer within 60 s").is_wrong_result());
+  EXPECT_FALSE(
+      Failure(Stage::check, Cause::reported, "out of memory", {}, {.machine_suspected = true}).is_wrong_result());
+  EXPECT_FALSE(Failure(Stage::load, Cause::reported, "there is no buffer D").is_wrong_result());
+}
+
 }  // namespace
 }  // namespace tune::failure_test
