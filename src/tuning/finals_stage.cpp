@@ -102,14 +102,15 @@ class FinalsStage {
     const exec::FinalsRules rules = rules_after(tuner);
     const double round = round_seconds(contenders, tuner.trials(), rules);
     const double needed = Judge(contenders.specs.size()).fewest_rounds() * round;
-    const double seconds_left = std::chrono::duration<double>(std::max(rules.end, rules.last_end) - now()).count();
-    if (rules.end_is_asked_for && rules.by_time && Judge::kFewest * round > seconds_left) {
+    const double seconds_left =
+        std::chrono::duration<double>(std::max(rules.end, rules.end_of_first_rounds) - now()).count();
+    if (rules.end_is_firm && rules.by_time && Judge::kFewest * round > seconds_left) {
       const bool all_fit = contenders.specs.size() == chosen;  // into memory
       leave_out_slow(contenders);
       finals_->unrivalled = all_fit && contenders.specs.size() == 1;
       if (finals_->unrivalled && !enough(contenders)) return;
     }
-    if (rules.end_is_asked_for && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
+    if (rules.end_is_firm && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     if (!enough(contenders)) {
       finals_->state = NoFinals{NoFinals::Why::no_time, needed};
       return notes.add(
@@ -139,16 +140,17 @@ class FinalsStage {
     double sweep = 0;
     for (const Trial& trial : tuner.trials()) sweep += trial.measure_seconds;
     rules.end = begin + platform::ticks(job_.settings.seconds_after(sweep));
-    rules.last_end = job_.settings.budget
-                         ? rules.end
-                         : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
-    rules.end_is_asked_for = job_.settings.budget.has_value();
+    rules.end_of_first_rounds =
+        job_.settings.budget
+            ? rules.end
+            : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
+    rules.end_is_firm = job_.settings.budget.has_value();
     // What is left of the run's time is theirs, unless they have a budget of their own or other tunings follow.
     const bool have_all = !job_.settings.budget && !rules.together;
-    if (job_.deadline && (have_all || *job_.deadline < std::max(rules.end, rules.last_end))) {
+    if (job_.deadline && (have_all || *job_.deadline < std::max(rules.end, rules.end_of_first_rounds))) {
       rules.end = have_all ? *job_.deadline : std::min(rules.end, *job_.deadline);
-      rules.last_end = *job_.deadline;
-      rules.end_is_asked_for = true;
+      rules.end_of_first_rounds = *job_.deadline;
+      rules.end_is_firm = true;
     }
     if (is_gpu(job_.plan.backend()) && !rules.together)
       rules.other_state = job_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
@@ -163,9 +165,9 @@ class FinalsStage {
     const std::size_t count = contenders.size();
     const auto finals = job_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
-      job_.progress.set_finals(
-          {round, SequentialIntervals::looks().back(), active, count, begin, std::max(rules.end, rules.last_end)},
-          now());
+      job_.progress.set_finals({round, SequentialIntervals::looks().back(), active, count, begin,
+                                std::max(rules.end, rules.end_of_first_rounds)},
+                               now());
       job_.journal.flush(false);
     };
     try {

@@ -36,11 +36,11 @@ struct Question {
 /// How the rounds of finals are held, on whichever machine.
 struct RoundRules {
   std::uint64_t seed = 0;
-  int launches = 3;               ///< per contender and round, or samples in `sustained`; a program is run once
-  bool end_is_asked_for = false;  ///< the user set it; if not, failures and the steps after the rounds get extra time
-  bool by_time = true;            ///< specs are compared by their times alone; else by the plan's objective
-  double accuracy = kAccuracy;    ///< rounds go on while the winner may be slower than another spec by more than this
-  std::optional<double> width;    ///< rounds go on while half the interval of the winner's time is more of it than this
+  int launches = 3;             ///< per contender and round, or samples in `sustained`; a program is run once
+  bool end_is_firm = false;     ///< the user set it; if not, failures and the steps after the rounds get extra time
+  bool by_time = true;          ///< specs are compared by their times alone; else by the plan's objective
+  double accuracy = kAccuracy;  ///< rounds go on while the winner may be slower than another spec by more than this
+  std::optional<double> width;  ///< rounds go on while half the interval of the winner's time is more of it than this
   std::optional<Question> question;
   bool together = false;  ///< on a GPU, specs share a process to the end, however few they are: one of several tunings
   /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs

@@ -182,7 +182,7 @@ class Agent : private RunObserver {
     FinalsRules rules{order.settings};
     const auto now = Clock::now();
     rules.end = now + platform::ticks(order.seconds);
-    rules.last_end = now + platform::ticks(order.last_seconds);
+    rules.end_of_first_rounds = now + platform::ticks(order.last_seconds);
     const auto finals = executor_->finals(order.contenders, rules);
     std::pair<int, std::size_t> told{-1, 0};
     const auto tick = [&](int round, std::size_t left) {

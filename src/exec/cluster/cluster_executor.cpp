@@ -80,7 +80,7 @@ class AgentFinals : public FinalsRun {
     wire::FinalsOrder order{contenders_, {}, rules_};
     const auto now = FinalsRules::Clock::now();
     order.seconds = std::chrono::duration<double>(rules_.end - now).count();
-    order.last_seconds = std::chrono::duration<double>(rules_.last_end - now).count();
+    order.last_seconds = std::chrono::duration<double>(rules_.end_of_first_rounds - now).count();
     for (const wire::Contender& contender : contenders_) {
       if (!runner_->requests().has_build() || contender.entrant.is_vendor() || contender.stored || contender.failure)
         continue;

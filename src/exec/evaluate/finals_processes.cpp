@@ -22,7 +22,7 @@ FinalsProcesses::FinalsProcesses(MeasureService& service, const FinalsRules& rul
 
 void FinalsProcesses::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
-  may_leave_out_ = rules_->end_is_asked_for;
+  may_leave_out_ = rules_->end_is_firm;
   const bool are_many = std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders;
   if (is_gpu(service_->requests().hello().backend) && (are_many || rules_->together)) load_beside(all);
   load(without_process());

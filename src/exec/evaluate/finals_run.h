@@ -11,9 +11,9 @@ namespace tune::exec {
 struct FinalsRules : wire::RoundRules {
   using Clock = std::chrono::steady_clock;
 
-  double least_turn = 0;         ///< seconds that a contender's turn takes at least
-  Clock::time_point end{};       ///< after this time every round but the first is aborted
-  Clock::time_point last_end{};  ///< the same for the first kFirstRounds, and while the question is open
+  double least_turn = 0;                    ///< seconds that a contender's turn takes at least
+  Clock::time_point end{};                  ///< after this time every round but the first is aborted
+  Clock::time_point end_of_first_rounds{};  ///< the same for the first kFirstRounds, and while the question is open
   /// Called with a contender right before its process is started and right before each of its turns; may be empty.
   std::function<void(const wire::Contender&)> note_turn = {};
   /// Called when the finals begin to wait for other runs: none of the contenders runs until the next turn.

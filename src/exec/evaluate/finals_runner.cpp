@@ -93,8 +93,8 @@ void FinalsRunner::time_in_turn(FinalsEntry& entry) {
   const auto begin = service_->now();
   // An entry that is not active has ended since its last turn.
   auto measured = time_once(entry);
-  if (!measured && !rules_.end_is_asked_for)
-    for (auto* time : {&rules_.end, &rules_.last_end}) *time += service_->now() - begin;
+  if (!measured && !rules_.end_is_firm)
+    for (auto* time : {&rules_.end, &rules_.end_of_first_rounds}) *time += service_->now() - begin;
   if (!measured && entry.may_try_again()) {
     processes_.try_again(entry);
     measured = time_once(entry);
@@ -143,7 +143,7 @@ void FinalsRunner::time_in_other_state() {
     if (entry->active() && finished(entry->result)) left.push_back(entry.get());
   std::stable_partition(left.begin(), left.end(), is_expected);
   for (FinalsEntry* entry : left) {
-    if (service_->now() >= rules_.end && (rules_.end_is_asked_for || !is_expected(entry))) continue;
+    if (service_->now() >= rules_.end && (rules_.end_is_firm || !is_expected(entry))) continue;
     if (!entry->active()) continue;
     const double fitting = kSecondsInBurst / median_seconds(entry->result);
     const auto launches = *rules_.other_state == PowerState::sustained
@@ -212,13 +212,13 @@ bool FinalsRunner::rests(const FinalsEntry& entry) const {
 
 // Costs that have never changed are known exactly after kFewest rounds, for which slow specs get more time.
 bool FinalsRunner::needs_another_round() const {
-  return objective_ && !rules_.end_is_asked_for && round_ <= Judge::kFewest && processes_.active_specs() > 1 &&
+  return objective_ && !rules_.end_is_firm && round_ <= Judge::kFewest && processes_.active_specs() > 1 &&
          tournament_->judge().never_changed() && service_->now() < end() + platform::ticks(kExactSeconds);
 }
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.
 FinalsRules::Clock::time_point FinalsRunner::end() const {
-  return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.last_end) : rules_.end;
+  return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.end_of_first_rounds) : rules_.end;
 }
 
 Finals FinalsRunner::collect(int last_round) const {

@@ -92,7 +92,7 @@ static void fields_of_finals(auto& order, auto field) {
   field("last_seconds", order.last_seconds);
   field("seed", order.settings.seed);
   field("launches", order.settings.launches);
-  field("end_is_asked_for", order.settings.end_is_asked_for);
+  field("end_is_asked_for", order.settings.end_is_firm);
   field("by_time", order.settings.by_time);
   field("accuracy", order.settings.accuracy);
   field("width", order.settings.width);

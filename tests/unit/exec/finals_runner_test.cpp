@@ -26,7 +26,7 @@ class FinalsRunnerTest : public testing::Test {
         .finalists;
   }
   /// Who takes part of nine specs and then a baseline, if a process loads in a second and the finals end after so many.
-  std::vector<std::int64_t> loaded_within(int seconds, Backend backend, bool end_is_asked_for = true) {
+  std::vector<std::int64_t> loaded_within(int seconds, Backend backend, bool end_is_firm = true) {
     constexpr int kSpecs = 9;
     FakeTuning tuning(kSpecs + 1, backend);
     const auto service = tuning.service();
@@ -36,7 +36,7 @@ class FinalsRunnerTest : public testing::Test {
     contenders.push_back({{tuning.spec(kSpecs + 1), Entrant::Kind::baseline, "baseline"}});
     exec::FinalsRules rules;
     rules.end = tuning.host().now() + std::chrono::seconds(seconds);
-    rules.end_is_asked_for = end_is_asked_for;
+    rules.end_is_firm = end_is_firm;
     std::vector<std::int64_t> loaded;
     for (const Finalist& finalist :
          exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists) {
@@ -180,7 +180,7 @@ TEST(FinalsAfterASweep, BlameNobodyForTheEndOfItsProcess) {
 TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOtherState) {
   exec::FinalsRules rules;
   rules.end = host().now();
-  rules.last_end = rules.end + std::chrono::hours(1);
+  rules.end_of_first_rounds = rules.end + std::chrono::hours(1);
   rules.other_state = PowerState::sustained;
   const auto timed = [&] {
     std::vector<std::int64_t> specs;
@@ -199,7 +199,7 @@ TEST_F(FinalsRunnerTest, OnceTheirTimeIsOverOnlyWhoIsOfInterestIsTimedInTheOther
   };
   rules.accuracy = 5e-4;  // they are too close for one to leave
   EXPECT_EQ(timed(), (std::vector<std::int64_t>{winner, today, old}));
-  rules.end = rules.last_end;
+  rules.end = rules.end_of_first_rounds;
   EXPECT_EQ(timed(), (std::vector<std::int64_t>{0, 1, today, old}));
 }
 
@@ -300,7 +300,7 @@ TEST_F(FinalsRunnerTest, ARoundThatTimeEndsIsForgotten) {
   host().behave = [](const FakeWorker&) { return FakeConduct{.check = {}, .time = std::chrono::seconds(1)}; };
   exec::FinalsRules rules = never_decided();
   rules.end = host().now() + std::chrono::seconds(11);
-  rules.end_is_asked_for = true;
+  rules.end_is_firm = true;
   const auto finalists = finals_of(4, rules);
   for (const Finalist& finalist : finalists) EXPECT_EQ(finalist.rounds.size(), 2u);
   EXPECT_EQ(round_, 3) << "two finalists had their turn of the third round";
@@ -314,10 +314,10 @@ TEST_F(FinalsRunnerTest, SureRoundsOutlastTheTimeAndNoMore) {
     return FakeConduct{.time = std::chrono::seconds(1), .seconds = noisy_seconds(worker)};
   };
   exec::FinalsRules rules = by_time();
-  rules.last_end = rules.end;
+  rules.end_of_first_rounds = rules.end;
   rules.end = host().now() + std::chrono::seconds(1);
   EXPECT_EQ(finals_of(3, rules)[0].rounds.size(), static_cast<std::size_t>(kFirstRounds));
-  rules.last_end = host().now() + std::chrono::seconds(11);
+  rules.end_of_first_rounds = host().now() + std::chrono::seconds(11);
   EXPECT_EQ(finals_of(2, rules)[0].rounds.size(), 5u) << "unless they take longer than they may";
 }
 

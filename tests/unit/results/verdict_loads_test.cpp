@@ -166,7 +166,7 @@ Outcome tune_under(const Load& load, std::uint64_t seed) {
   exec::FinalsRules finals_rules;
   finals_rules.seed = seed;
   finals_rules.end = after(FinalsSettings().seconds_after(sweep));
-  finals_rules.last_end = after(kFirstRoundsSeconds);
+  finals_rules.end_of_first_rounds = after(kFirstRoundsSeconds);
   const Finals finals = exec::FinalsRunner(*service, contenders, finals_rules).run([](int, std::size_t) {});
 
   std::vector<Merit> merits;
