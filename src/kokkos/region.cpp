@@ -208,7 +208,7 @@ void Region::end_round() {
   if (contenders_.empty()) return decide(0);
   const auto measured = [&](std::size_t i) { return finished(configurations_[i].finalist); };
   if (std::ranges::all_of(contenders_, measured)) {
-    tournament_->end_round(round_);
+    tournament_->eliminate_losers(round_);
     std::erase_if(contenders_, [&](std::size_t i) { return configurations_[i].finalist.eliminated_after > 0; });
     // What is not shown to be better than the default does not replace it.
     const Choice choice = tournament_->choice();

@@ -81,7 +81,7 @@ class NoisyTuning {
     Tournament tournament(std::move(specs), finals.accuracy);
     for (int round = 1; round <= SequentialIntervals::looks().back(); ++round) {
       time_once(finals, finalists, objective, round);
-      tournament.end_round(round);
+      tournament.eliminate_losers(round);
       if (tournament.decided()) break;
     }
     const Ranking ranking = rank(finalists, merits_of(finalists, objective), &finals);

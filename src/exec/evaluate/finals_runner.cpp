@@ -162,7 +162,7 @@ void FinalsRunner::sample_load() {
 
 // A process that stayed would hold memory, and would end while another is launched.
 void FinalsRunner::end_round() {
-  const std::vector<Finalist*> lost = tournament_->end_round(round_, slow_without_time());
+  const std::vector<Finalist*> lost = tournament_->eliminate_losers(round_, slow_without_time());
   std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
     if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());

@@ -216,7 +216,7 @@ std::vector<const Finalist*> Tournament::competing() const {
   return finished_ones;
 }
 
-std::vector<Finalist*> Tournament::end_round(int round, const std::set<const Finalist*>& slow) {
+std::vector<Finalist*> Tournament::eliminate_losers(int round, const std::set<const Finalist*>& slow) {
   std::vector<Finalist*> lost;
   const std::vector<const Finalist*> specs = competing();
   judge_.see(specs);

@@ -92,7 +92,7 @@ class Tournament {
   /// may still win. To be called after each round. Where the time is too short for Judge::kFewest rounds, `slow` are
   /// the specs that took more than twice as long as the best before the finals: they have lost if they do in each
   /// round.
-  std::vector<Finalist*> end_round(int round, const std::set<const Finalist*>& slow = {});
+  std::vector<Finalist*> eliminate_losers(int round, const std::set<const Finalist*>& slow = {});
   /// The winner if the rounds ended now; without one if none has finished.
   Choice choice() const;
   bool decided() const { return choice().decided(accuracy_); }

@@ -61,7 +61,7 @@ Held hold(const std::vector<double>& true_times, double noise, Random& random, b
     for (std::size_t i = 0; i < held.specs.size(); ++i)
       if (held.specs[i].eliminated_after == 0)
         held.specs[i].rounds[held.rounds].seconds = true_times[i] * drift * std::exp(noise * normal(random));
-    tournament.end_round(held.rounds);
+    tournament.eliminate_losers(held.rounds);
     if (until_decided && tournament.decided()) break;
   }
   held.winner = tournament.choice().winner->entrant.spec.mesh_idx;
@@ -112,7 +112,7 @@ TEST(Tournament, EliminatesNoneThatMayBeFasterWithoutOtherPrograms) {
     if (clean > 0) set_clean(specs[1], {clean});
     specs[1].eliminated_after = 0;
     Tournament tournament({specs.data(), &specs[1]}, kAccuracy);
-    tournament.end_round(9);
+    tournament.eliminate_losers(9);
     return tournament.choice().loss.value();
   };
   EXPECT_DOUBLE_EQ(hold(0.8), 0.25);
@@ -204,7 +204,7 @@ TEST(Tournament, KeepsWhoLosesNoMoreThanTheAccuracy) {
   std::vector<Finalist> specs = {repeated(0, {1.005}, 20), repeated(1, {1}, 20), repeated(2, {1.02}, 20)};
   specs[0].entrant.kind = Entrant::Kind::current_default;
   Tournament tournament({&specs[0], &specs[1], &specs[2]}, kAccuracy);
-  EXPECT_EQ(tournament.end_round(20), (std::vector<Finalist*>{&specs[2]}));
+  EXPECT_EQ(tournament.eliminate_losers(20), (std::vector<Finalist*>{&specs[2]}));
   EXPECT_EQ(tournament.choice().winner, &specs[0]) << "today's configuration, which half a per cent would not change";
 }
 
@@ -217,7 +217,7 @@ TEST(Tournament, LosesWhoWasSlowBeforeWhereThereIsNoTimeForMoreRounds) {
     for (const int each : slow) those.insert(&specs[static_cast<std::size_t>(each)]);
     Tournament tournament({&specs[0], &specs[1], &specs[2], &specs[3]}, kAccuracy);
     std::vector<std::int64_t> lost;
-    for (const Finalist* spec : tournament.end_round(rounds, those)) lost.push_back(spec->entrant.spec.mesh_idx);
+    for (const Finalist* spec : tournament.eliminate_losers(rounds, those)) lost.push_back(spec->entrant.spec.mesh_idx);
     EXPECT_EQ(tournament.choice().loss.has_value(), lost.size() == 3);
     return lost;
   };
@@ -228,7 +228,7 @@ TEST(Tournament, LosesWhoWasSlowBeforeWhereThereIsNoTimeForMoreRounds) {
   EXPECT_EQ(lost_after(5, {}), (Lost{1, 2, 3})) << "by the test";
   Finalist disturbed = repeated(1, {5}, 1), leader = repeated(0, {1}, 1);
   disturbed.rounds[1].clean_seconds = 1.1;
-  EXPECT_EQ(Tournament({&leader, &disturbed}, kAccuracy).end_round(1, {&disturbed}), std::vector<Finalist*>{});
+  EXPECT_EQ(Tournament({&leader, &disturbed}, kAccuracy).eliminate_losers(1, {&disturbed}), std::vector<Finalist*>{});
 }
 
 TEST(Tournament, IsNotWonByWhoFailed) {
@@ -383,7 +383,7 @@ TEST(Tournament, IsDecidedByNoisyCostsWhateverTheTimes) {
       specs[i].rounds[round] = {.seconds = 3.0 - static_cast<double>(i),
                                 .cost = costs[i] * std::exp(0.01 * normal(random))};
     }
-    tournament.end_round(round);
+    tournament.eliminate_losers(round);
   }
   ASSERT_TRUE(tournament.decided());
   EXPECT_EQ(tournament.choice().winner, &specs[1]) << "the third takes the least time";
