@@ -65,7 +65,7 @@ ExitCode Results::code() const {
 
 // The time of the finals follows from that of the winner in all rounds, also for a spec that left before the last.
 Measurement Results::shown(const Ranked& row) const {
-  Measurement measurement = decided(row.timed(), outcome_->finals.held());
+  Measurement measurement = measurement_after(row.timed(), outcome_->finals.held());
   if (row.finals_result) measurement.timing.chosen = row.finals_result->time.seconds;
   return measurement;
 }
@@ -95,7 +95,7 @@ std::map<std::int64_t, std::string> Results::unranked() const {
   std::map<std::int64_t, std::string> reasons;
   for (const Trial& trial : outcome_->trials) {
     if (!trial.measurement() || trial.measurement()->timing.stopped_early) continue;
-    std::string why = objective_->why_none(trial.spec, decided(trial, outcome_->finals.held()));
+    std::string why = objective_->why_none(trial.spec, measurement_after(trial, outcome_->finals.held()));
     if (!why.empty()) reasons.emplace(trial.spec.mesh_idx, std::move(why));
   }
   return reasons;

@@ -18,7 +18,7 @@ std::optional<Spec> default_of(const Finals& finals) {
   return std::nullopt;
 }
 
-Measurement decided(const Trial& trial, const Finals* finals) {
+Measurement measurement_after(const Trial& trial, const Finals* finals) {
   Measurement measurement = *trial.measurement();
   const Finalist* finalist = finals != nullptr ? find_spec(*finals, trial.spec.mesh_idx) : nullptr;
   if (finalist == nullptr || finalist->failure) return measurement;

@@ -61,7 +61,7 @@ const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx);
 std::optional<Spec> default_of(const Finals& finals);
 /// What was measured of a spec: what the finals, if there were any, say of it replaces what the sweep said.
 /// Precondition: it was measured.
-Measurement decided(const Trial& trial, const Finals* finals);
+Measurement measurement_after(const Trial& trial, const Finals* finals);
 /// Whether the rounds of the finalist can be compared with those of others.
 bool finished(const Finalist& finalist);
 /// Whether specs took part, and each of them failed.

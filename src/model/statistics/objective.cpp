@@ -44,7 +44,7 @@ std::optional<Merit> Objective::merit(const Trial& trial) const {
 std::vector<Merit> merits_of(std::span<const Trial> trials, const Objective& objective, const Finals* finals) {
   std::vector<Merit> merits;
   for (const Trial& trial : trials)
-    merits.push_back(trial.measurement() ? objective.merit(trial.spec, decided(trial, finals)) : Merit{});
+    merits.push_back(trial.measurement() ? objective.merit(trial.spec, measurement_after(trial, finals)) : Merit{});
   return merits;
 }
 
