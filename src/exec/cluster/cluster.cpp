@@ -292,8 +292,8 @@ void Cluster::give_up(Number agent, const std::string& why) {
 std::optional<Cluster::Event> Cluster::wait(Clock::time_point until) {
   for (;;) {
     if (!lost_.empty()) {
-      Lost lost = std::move(lost_.back());
-      lost_.pop_back();
+      Lost lost = std::move(lost_.front());
+      lost_.erase(lost_.begin());
       return lost;
     }
     const auto now = Clock::now();
