@@ -13,6 +13,7 @@ class Declarations {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (!at(i).is_word()) continue;
       if (at(i).is("enum")) add_enumerators(i);
+      if (at(i).is("enum") || at(i).is("struct") || at(i).is("union") || at(i).is("class")) add_variables_behind(i);
       if (at(i).is("goto")) names.insert(at(i + 1).text);
       if (at(i).is("template")) add_last_words(i + 1, "<");
       if (at(i).is("auto")) add_binding(i);
@@ -49,6 +50,18 @@ class Declarations {
   bool is_reference_to_array(std::size_t i) const {
     return i >= 2 && (at(i - 1).is("&") || at(i - 1).is("*")) && at(i - 2).is("(") && at(i + 1).is(")") &&
            (at(i + 2).is("[") || at(i + 2).is("("));
+  }
+
+  /// `union { int i; float f; } u, v[2];`
+  void add_variables_behind(std::size_t i) {
+    const auto ends = [](const Token& token) {
+      return token.is("{") || token.is(";") || token.is("(") || token.is(")") || token.is("=");
+    };
+    while (i < tokens_->size() && !ends(at(i))) ++i;
+    if (!at(i).is("{")) return;
+    std::size_t name = closing(*tokens_, i) + 1;
+    while (at(name).is("*")) ++name;
+    if (add_name(name)) add_list(name);
   }
 
   void add_enumerators(std::size_t i) {

@@ -277,6 +277,15 @@ TEST_F(DraftOfText, LeavesOutCodeOfTheHost) {
   }
 }
 
+TEST_F(DraftOfText, TakesNoVariableOfAnUnnamedTypeForAParameter) {
+  const Draft draft =
+      draft_of(write("k.cpp",
+                     "static struct { int a, b; } pair, *other;\nenum { one, two } which = one;\n"
+                     "extern \"C\" void k(float* x, int n) {\n  union { int i; float f; } u;\n"
+                     "  for (u.i = 0; u.i < n; u.i += STEP) x[u.i] += pair.a + other->b + which;\n}\n"));
+  EXPECT_EQ(draft.parameters, 1);
+}
+
 TEST_F(DraftOfText, LeavesOutWhatNoBuildCompiles) {
   const std::string kernel = "extern \"C\" void k(float* x, int n) {\n  for (int i = 0; i < n; ++i) x[i] += KEPT;\n}\n",
                     dead = "#ifndef OLD\n#define OLD 8\n#else\nint b = B;\n#endif\nint a = OLD * A;\n",
