@@ -74,6 +74,12 @@ struct TuningOutcome {
   report::Logs logs;                             ///< of failed builds
   Notices notes;
   double elapsed_seconds = 0;
+
+  /// Whether a result of this one was compared and is not right, in the sweep or in the finals.
+  bool is_wrong(const Trial& trial) const {
+    const Finalist* finalist = finals.held() != nullptr ? find_spec(*finals.held(), trial.spec.mesh_idx) : nullptr;
+    return trial.is_wrong() || (finalist != nullptr && finalist->failure && finalist->failure->is_wrong_result());
+  }
 };
 
 }  // namespace tune::results

@@ -84,6 +84,9 @@ TEST_F(CustomResume, AKernelThatKeepsItsFirstResultCannotWin) {
   EXPECT_TRUE(has(result.out, "note: spec 1 failed in the finals and keeps its time of the sweep: wrong result in out"))
       << result.out;
   EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
+  const Result compared = tune({"--tune", "--compare"});
+  EXPECT_EQ(compared.code, 3);
+  EXPECT_TRUE(has(compared.out, "compared with the reference: 2 specs: 1 right, 1 wrong\n")) << compared.out;
 }
 
 TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
