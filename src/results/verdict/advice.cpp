@@ -39,7 +39,7 @@ bool asks_of_winner(const Standing& standing) { return standing.demands->accurac
 std::string price_of_winner(const Standing& standing) {
   if (standing.outcome->comparison || asks_of_winner(standing)) return "";
   if (!standing.loss || *standing.loss > kVeryMuch) return "";
-  return fmt::format("take it and lose at most {}; ", percent(*standing.loss));
+  return fmt::format("take it and lose at most {}; ", percent_at_most(*standing.loss));
 }
 
 /// What decides after the last round there is.

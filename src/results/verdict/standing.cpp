@@ -72,6 +72,11 @@ std::string percent(double share) {
   return share >= 0.1 ? fmt::format("{:.0f} %", share * 100) : fmt::format("{:.2g} %", share * 100);
 }
 
+std::string percent_at_most(double share) {
+  const double step = share >= 0.1 ? 0.01 : std::pow(10, std::floor(std::log10(share)) - 1);
+  return percent(std::ceil(share / step - 1e-9) * step);
+}
+
 Standing::Standing(const report::Summary& its_summary, const TuningOutcome& its_outcome, const Demands& its_demands)
     : summary(&its_summary),
       outcome(&its_outcome),
@@ -116,7 +121,8 @@ std::string Standing::why_open() const {
     return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),
                        winner->finals_result ? winner->finals_result->rounds : 0);
   if (*loss > kVeryMuch) return fmt::format("noise hides whether others are {}", by_time ? "faster" : "better");
-  if (*loss > accuracy) return fmt::format("others may be up to {} {}", percent(*loss), by_time ? "faster" : "better");
+  if (*loss > accuracy)
+    return fmt::format("others may be up to {} {}", percent_at_most(*loss), by_time ? "faster" : "better");
   if (const int left_out = held->disturbed.left_out; left_out > 0)
     return "the finals had no room for " + plural(left_out, "spec") + " that something disturbed in the sweep";
   if (held->overlooked) return fmt::format("spec {} was faster in the sweep", *held->overlooked);

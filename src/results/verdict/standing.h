@@ -52,5 +52,7 @@ struct Standing {
 
 /// `12 %`, `0.6 %`
 std::string percent(double share);
+/// The same of a bound, which is rounded up.
+std::string percent_at_most(double share);
 
 }  // namespace tune::results
