@@ -194,10 +194,12 @@ void tell_file_from_spec(TuneOptions& options) {
 
 /// Where a file is named that is not there, a spec may be meant.
 void require_file(const std::filesystem::path& baseline) {
-  constexpr std::array<std::string_view, 3> kSuffixes = {".yaml", ".jsonl", ".csv"};
+  constexpr std::array<std::string_view, 1> kBest = {".yaml"};
+  constexpr std::array<std::string_view, 2> kRecords = {".jsonl", ".csv"};
   std::error_code error;
   if (std::filesystem::exists(baseline, error) || error) return;
-  const std::filesystem::path nearest = platform::nearest_file(baseline, kSuffixes);
+  std::filesystem::path nearest = platform::nearest_file(baseline, kBest);
+  if (nearest.empty()) nearest = platform::nearest_file(baseline, kRecords);
   cli::refuse(
       "--baseline " + baseline.string() + ": there is no such file" +
       (nearest.empty() ? "; give" : ", did you mean '" + nearest.string() + "'? Give") +

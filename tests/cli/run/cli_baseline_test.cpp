@@ -392,6 +392,7 @@ TEST_F(Baseline, WhatCannotBeComparedIsRefusedBeforeAnythingRuns) {
             "of an earlier "
             "run, or PARAMETER=VALUE to compare with a spec of this run\n");
   sandbox_.write("older.yaml", "");
+  sandbox_.write("older.csv", "");
   EXPECT_TRUE(
       has(refusal({"--baseline", "older"}), "older: there is no such file, did you mean 'older.yaml'? Give the"));
   EXPECT_TRUE(
