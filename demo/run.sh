@@ -24,4 +24,5 @@ fi
 tuning=(tune --yaml "configs/$kernel.yaml" "${grid[@]}" --tune --top 10 --output "build/demo/$kernel" "$@")
 echo "\$ ${tuning[*]}"
 "${tuning[@]}"
-echo "next: export PATH=\"$PWD/build/release/bin:\$PATH\"; README.md says how to tune your own kernel"
+echo "next: export PATH=\"$PWD/build/release/bin:\$PATH\""
+echo "  and README.md says how to tune your own kernel"
