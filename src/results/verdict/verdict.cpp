@@ -118,7 +118,7 @@ class VerdictText {
     if (works_alone()) return text + fmt::format(", and all others of {} failed", tried(*summary_));
     const std::string best = standing_.by_time ? "fastest" : "best", than = standing_.by_time ? "slower" : "worse";
     text += *standing_.loss == 0 ? ", the " + best
-                                 : fmt::format(", at most {} {} than the best", percent(*standing_.loss), than);
+                                 : fmt::format(", at most {} {} than the best", percent_at_most(*standing_.loss), than);
     const auto failed =
         std::ranges::count_if(summary_->trials, [](const Trial& trial) { return trial.failure() != nullptr; });
     const auto in_finals = std::ranges::count_if(summary_->ranking.rows, [](const Ranked& row) {
@@ -203,7 +203,8 @@ class VerdictText {
     for (const Ranked* row : rows) {
       if (texts.size() == kNamed) break;
       const auto& loss = row->finals_result->loss;
-      texts.push_back(name_of(row->trial->spec) + (loss && *loss <= kVeryMuch ? ", by at most " + percent(*loss) : ""));
+      texts.push_back(name_of(row->trial->spec) +
+                      (loss && *loss <= kVeryMuch ? ", by at most " + percent_at_most(*loss) : ""));
     }
     if (rows.size() > kNamed) texts.push_back(fmt::format("{} more", rows.size() - kNamed));
     return fmt::format("may be {}: {}", standing_.by_time ? "faster" : "better", fmt::join(texts, "; "));

@@ -126,6 +126,10 @@ TEST_F(VerdictTest, SaysWhatIsOpenAndWhatToDo) {
           "  next: take it and lose at most 6.1 %; the same command with --finals-budget 30s holds longer finals"}));
   row(0).finals_result->rounds = 101;
   EXPECT_EQ(verdict().lines.back(), "  next: take it and lose at most 6.1 %; more rounds do not help");
+  set_loss(1, 0.01038);  // beyond an accuracy of 1 %
+  EXPECT_TRUE(cli::has(verdict().lines[0], "; others may be up to 1.1 % faster"));
+  EXPECT_TRUE(cli::has(verdict().lines[2], "BM=128 (spec 11), by at most 1.1 %"));
+  set_loss(1, 0.061);
   demands_.accuracy = 0.01;
   EXPECT_EQ(verdict().lines.back(), "  next: take any of them, or allow more with --accuracy");
   demands_.accuracy.reset();
