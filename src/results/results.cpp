@@ -175,9 +175,7 @@ bool Results::is_objective(const std::string& name) const {
   return objective_->name() == name || std::ranges::find(objectives_, name, &Objective::name) != objectives_.end();
 }
 
-bool Results::any_wrong() const {
-  return std::ranges::any_of(outcome_->trials, [this](const Trial& trial) { return outcome_->is_wrong(trial); });
-}
+bool Results::any_wrong() const { return std::ranges::any_of(outcome_->trials, &Trial::is_wrong); }
 
 std::pair<double, std::int64_t> Results::winner() const {
   const Ranked& first = summary_.ranking.rows.front();

@@ -129,6 +129,7 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
     outcome.finals.state = HeldFinals{*results.finals, results.finals_interrupted};
   else if (results.finals_interrupted)
     outcome.finals.state = NoFinals{NoFinals::Why::interrupted};
+  outcome.fail_wrong_finalists();
   outcome.pruned = results.pruned;
   outcome.unranked = results.unranked;
   outcome.logs = results.logs;

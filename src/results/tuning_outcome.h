@@ -75,10 +75,10 @@ struct TuningOutcome {
   Notices notes;
   double elapsed_seconds = 0;
 
-  /// Whether a result of this one was compared and is not right, in the sweep or in the finals.
-  bool is_wrong(const Trial& trial) const {
-    const Finalist* finalist = finals.held() != nullptr ? find_spec(*finals.held(), trial.spec.mesh_idx) : nullptr;
-    return trial.is_wrong() || (finalist != nullptr && finalist->failure && finalist->failure->is_wrong_result());
+  /// Specs whose results are wrong in the finals have failed, although the sweep could time them.
+  void fail_wrong_finalists() {
+    for (Trial& trial : trials)
+      if (const Failure* why = wrong_result_of(finals.held(), trial.spec.mesh_idx)) trial.outcome = *why;
   }
 };
 

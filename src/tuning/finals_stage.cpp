@@ -312,8 +312,10 @@ class FinalsStage {
       }
       if (!finalist.failure) continue;
       if (is_spec)
-        notes.add(fmt::format("spec {} failed in the finals and keeps its time of the sweep: {}",
-                              finalist.entrant.spec.mesh_idx, finalist.failure->headline()));
+        notes.add(fmt::format("spec {} failed in the finals{}: {}", finalist.entrant.spec.mesh_idx,
+                              finalist.failure->is_wrong_result() ? ", although the sweep found it right"
+                                                                  : " and keeps its time of the sweep",
+                              finalist.failure->headline()));
       else if (const std::string& why = finalist.failure->message;
                !finalist.entrant.is_vendor() || said.insert(why).second)
         notes.add_of_baseline(finalist.entrant.name, why);

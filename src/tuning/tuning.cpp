@@ -35,6 +35,7 @@ JobEnd run_job(recording::Journal& journal, const std::function<void()>& work) {
 
 void take_trials(Tuner& tuner, const JobEnd& end, double seconds, results::TuningOutcome& outcome) {
   outcome.trials = std::move(tuner.trials());
+  outcome.fail_wrong_finalists();
   outcome.elapsed_seconds = seconds;
   outcome.ended_early = !end.complete() && !outcome.finals.interrupted();
   if (outcome.ended_early)

@@ -35,18 +35,16 @@ std::string counts_of(std::int64_t right, std::int64_t wrong) {
 class CorrectnessSummary {
  public:
   /// `shape`: the problem's sizes; empty if there is only one problem.
-  void add(const std::string& shape, const results::TuningOutcome& outcome) {
+  void add(const std::string& shape, std::span<const Trial> trials) {
     std::int64_t right = 0, wrong = 0;
-    for (const Trial& trial : outcome.trials) {
+    for (const Trial& trial : trials) {
       const Measurement* measurement = trial.measurement();
-      if (outcome.is_wrong(trial))
-        ++wrong;
-      else if (measurement != nullptr && measurement->checked)
-        ++right;
+      if (measurement != nullptr && measurement->checked) ++right;
+      if (trial.is_wrong()) ++wrong;
     }
     right_ += right;
     wrong_ += wrong;
-    missing_ += std::ssize(outcome.trials) - right - wrong;
+    missing_ += std::ssize(trials) - right - wrong;
     if (shape.empty()) return;
     has_shapes_ = true;
     if (right + wrong == 0) missing_shapes_.push_back(shape);
@@ -217,7 +215,7 @@ class Tunings {
     estimated_ = estimated_ || tuned.estimated;
     add_row(target);
     if (tuned.verdict) ++decisions_[tuned.verdict->decision];
-    compared_.add(target.job.label(), tuned.outcome);
+    compared_.add(target.job.label(), tuned.outcome.trials);
     if (tuned.best) add(target, shape, tuned);
     return tuned.code;
   } catch (const Error& error) {

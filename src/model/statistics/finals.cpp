@@ -12,6 +12,12 @@ const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx) {
   return found == finals.finalists.end() ? nullptr : &*found;
 }
 
+const Failure* wrong_result_of(const Finals* finals, std::int64_t mesh_idx) {
+  const Finalist* finalist = finals != nullptr ? find_spec(*finals, mesh_idx) : nullptr;
+  const bool is_wrong = finalist != nullptr && finalist->failure && finalist->failure->is_wrong_result();
+  return is_wrong ? &*finalist->failure : nullptr;
+}
+
 std::optional<Spec> default_of(const Finals& finals) {
   for (const Finalist& finalist : finals.finalists)
     if (finalist.entrant.is_default()) return finalist.entrant.spec;

@@ -57,6 +57,8 @@ struct Finals {
 
 /// The spec of this mesh_idx; null: it took no part, or there were none.
 const Finalist* find_spec(const Finals& finals, std::int64_t mesh_idx);
+/// Why the result of this spec is wrong, if the finals found that; else null.
+const Failure* wrong_result_of(const Finals* finals, std::int64_t mesh_idx);
 /// The default, if it took part.
 std::optional<Spec> default_of(const Finals& finals);
 /// What was measured of a spec: what the finals, if there were any, say of it replaces what the sweep said.

@@ -89,7 +89,9 @@ void fill_in(const std::vector<Trial>& trials, const Finals* finals, ProblemTime
   std::map<std::int64_t, std::size_t> places;
   for (const Trial& trial : trials) {
     SpecTimes spec{trial.spec, {}, {}};
-    if (const Measurement* measurement = trial.measurement())
+    if (const Failure* wrong = wrong_result_of(finals, trial.spec.mesh_idx))
+      spec.failure = wrong->headline();
+    else if (const Measurement* measurement = trial.measurement())
       spec.sweep = estimate(measurement->timing);
     else if (const Failure* failure = trial.failure())
       spec.failure = failure->headline();
