@@ -78,7 +78,10 @@ struct TuningOutcome {
   /// Specs whose results are wrong in the finals have failed, although the sweep could time them.
   void fail_wrong_finalists() {
     for (Trial& trial : trials)
-      if (const Failure* why = wrong_result_of(finals.held(), trial.spec.mesh_idx)) trial.outcome = *why;
+      if (const Failure* why = wrong_result_of(finals.held(), trial.spec.mesh_idx)) {
+        trial.outcome = *why;
+        trial.recorded = finals.held()->date.has_value();
+      }
   }
 };
 
