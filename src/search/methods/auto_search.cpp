@@ -14,7 +14,7 @@ constexpr int kMostCrosses = 20;
 constexpr int kCrossEvery = 3;
 constexpr int kStrayEvery = 12;
 
-// These sizes keep ask and tell well below 0.2 ms per point.
+// These sizes keep ask and tell below 0.3 ms per point.
 BayesOptions small_model(int design) {
   BayesOptions options;
   options.design = design;
@@ -22,6 +22,7 @@ BayesOptions small_model(int design) {
   options.candidates = 320;
   options.renewed = 8;
   options.fit_points = 48;
+  options.refit = 1.2;
   return options;
 }
 
