@@ -21,7 +21,7 @@ struct BackendTraits {
   Backend backend;
   std::string_view name;      ///< in tuning files, behind --backend, and in the name of its worker
   bool is_gpu = false;        ///< false: the device is what the driver runs on, so builds disturb measurements
-  bool has_clusters = false;  ///< launches may have `cluster`
+  bool has_clusters = false;  ///< launches may have `cluster` and `programmatic`
   bool has_tensor_maps = false;
   Names suffixes = {};             ///< of sources that are meant for it
   const char* artifact = "";       ///< what its worker calls the file that it builds

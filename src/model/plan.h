@@ -50,6 +50,9 @@ struct Launch {
   std::optional<Expression> condition;  ///< `if`: left out of specs for which it does not hold; absent: never
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> shared;
+  /// Where it holds, the launch may begin before the kernel ahead of it in the stream has ended, which the kernel
+  /// awaits by griddepcontrol.wait: CUDA's programmatic dependent launch.
+  std::optional<Expression> programmatic = {};
   std::vector<Argument> args;
   std::optional<Chain> repeat = {};
 };

@@ -241,6 +241,7 @@ class FunctionWriter {
            {std::pair("grid", &launch.grid), {"block", &launch.block}, {"cluster", &launch.cluster}})
         if (!extents->empty()) lines_.push_back(fmt::format("  planner.{}({});", what, pass_all(*extents)));
       if (launch.shared) lines_.push_back(fmt::format("  planner.shared({});", pass(*launch.shared)));
+      if (launch.programmatic) lines_.push_back(fmt::format("  planner.programmatic({});", pass(*launch.programmatic)));
       if (launch.repeat) repeat(*launch.repeat);
       for (const Argument& argument : launch.args) add(argument);
       lines_.emplace_back("}");

@@ -8,8 +8,8 @@ using nlohmann::json;
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Arg, kind, buffer, type, integer, number, box, swizzle, l2_promotion,
                                                 written)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, block, cluster, shared, args, repeat, from,
-                                                to, through)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelLaunch, kernel, grid, block, cluster, shared, programmatic, args,
+                                                repeat, from, to, through)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KernelRun, launches, workspace_bytes, zero_workspace, zero_c)
 
 // The fields of messages, of which some are not named as in C++: `field` is called with the name and the value of each.

@@ -47,6 +47,7 @@ struct KernelLaunch {
   std::string kernel;
   std::vector<std::int64_t> grid, block, cluster;
   std::int64_t shared = 0;
+  bool programmatic = false;
   std::vector<Arg> args;
   std::int64_t repeat = 1;
   std::string from, to, through;  ///< as Chain of model/plan.h; empty: the launches are all alike

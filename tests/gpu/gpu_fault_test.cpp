@@ -98,6 +98,37 @@ TEST_F(GpuFaults, AWrongResultIsOneRow) {
   });
 }
 
+// Its first launch in that way comes right behind the kernel that writes the input.
+TEST_F(GpuFaults, AProgrammaticLaunchThatDoesNotWaitIsOneRow) {
+  sandbox_.write("turn.cu", R"(
+extern "C" __global__ void turn(const float* x, float* y, int n) {
+#if WAITS
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256) y[i] = x[n - 1 - i];
+}
+extern "C" __global__ void turn_simply(const float* x, float* y, int n) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  y[i] = x[n - 1 - i];
+}
+)");
+  sandbox_.write("turn.yaml", R"(
+name: turn
+file: turn.cu
+kernel: turn
+problem:
+  custom:
+    sizes: {n: 4194304}
+    buffers: [{name: x, type: f32, count: n}, {name: y, type: f32, count: n, role: out}]
+    reference: {kernel: turn_simply, grid: [n//256], block: [256], args: [x, y, n]}
+params: {WAITS: [0, 1], $EARLY: [0, 1]}
+launch: {grid: [264], block: [256], programmatic: EARLY, args: [x, y, n]}
+)");
+  sandbox_.tune({"turn.yaml", "--output", "turn", "--keep-going"});
+  expect_outcomes({{"", "measured"}, {"", "check, reported: wrong result in y"}, {"", "measured"}, {"", "measured"}},
+                  "turn.jsonl");
+}
+
 // Kernels that do their work only when they believe that someone looks.
 TEST_F(GpuFaults, ADishonestKernelIsOneRow) {
   const std::string save = "right(); saved[threadIdx.x] = C[threadIdx.x];";

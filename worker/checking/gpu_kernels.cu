@@ -14,6 +14,13 @@ namespace {
 __device__ Bits first_index() { return blockIdx.x * static_cast<Bits>(blockDim.x) + threadIdx.x; }
 __device__ Bits step() { return gridDim.x * static_cast<Bits>(blockDim.x); }
 
+/// Of a programmatic launch, which is to wait for what this kernel writes.
+__device__ void let_next_launch_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 struct Place {
   long long batch, row, col;
 };
@@ -117,6 +124,7 @@ extern "C" __global__ void tune_fill(Element type, Source source, Bits key, doub
 
 /// Matrices of a buffer, rotated, from an original in which they are not.
 extern "C" __global__ void tune_copy_rotated(Element type, const void* original, void* data, Lines lines) {
+  let_next_launch_begin();
   switch (bytes_of(type)) {
     case 8:
       return copy_rotated<Bits>(original, data, lines);

@@ -38,6 +38,7 @@ struct GpuLaunch {
   Extents grid = {1, 1, 1}, block = {1, 1, 1};
   std::optional<Extents> cluster;
   unsigned shared = 0;  ///< dynamic, bytes
+  bool programmatic = false;
 };
 
 /// A device with the context of this process. After a kernel's fault nothing works any more, and the process must end.

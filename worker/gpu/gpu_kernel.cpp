@@ -76,6 +76,7 @@ GpuKernel::Call GpuKernel::describe(const wire::KernelLaunch& rules) const {
   if (rules.shared < 0 || rules.shared > std::numeric_limits<std::int32_t>::max())
     refuse_launch(fmt::format("launch.shared cannot be {} bytes", rules.shared));
   call.launch.shared = static_cast<unsigned>(rules.shared);
+  call.launch.programmatic = rules.programmatic;
   call.text = fmt::format("{}: grid [{}], block [{}], {} bytes of dynamic shared memory", rules.kernel,
                           fmt::join(rules.grid, ", "), fmt::join(rules.block, ", "), rules.shared);
   if (!rules.cluster.empty()) call.text += fmt::format(", cluster [{}]", fmt::join(rules.cluster, ", "));

@@ -25,6 +25,8 @@ class GpuKernel {
   void launch();
   /// How many kernels that is.
   std::int64_t launches() const { return std::ssize(calls_); }
+  /// Whether the first may begin before what is ahead of it has ended.
+  bool is_programmatic() const { return !calls_.empty() && calls_.front().launch.programmatic; }
 
  private:
   struct Call {

@@ -205,13 +205,16 @@ void GpuMemory::lay(Place place) {
   if (varies_)
     rotation_ = draw_rotation(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
-  for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) {
-    if (originals_[i].bytes() == 0) continue;
-    const Buffer& buffer = verifier_.buffers()[i];
-    if (has_padding(i))
-      helpers_.copy_rotated(buffer.type, originals_[i].address(), address(buffers_[i]), whole(buffer.count));
-    fill(i);
-  }
+  for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) restore(i);
+}
+
+/// What kernels read of a buffer, and what lies between its rows.
+void GpuMemory::restore(std::size_t i) {
+  if (originals_[i].bytes() == 0) return;
+  const Buffer& buffer = verifier_.buffers()[i];
+  if (has_padding(i))
+    helpers_.copy_rotated(buffer.type, originals_[i].address(), address(buffers_[i]), whole(buffer.count));
+  fill(i);
 }
 
 bool GpuMemory::wander() {
@@ -279,6 +282,16 @@ void GpuMemory::vary() {
 void GpuMemory::prepare(Poison pattern) {
   vary();
   reset(pattern);
+}
+
+void GpuMemory::prepare_late(Poison pattern) {
+  if (varies_) turn_signs(kNone);
+  reset(pattern);
+  const auto largest = std::ranges::max_element(originals_, {}, &DeviceMemory::bytes);
+  const auto i = static_cast<std::size_t>(largest - originals_.begin());
+  if (largest == originals_.end() || largest->bytes() == 0) return;
+  buffers_[i].memory.set_words(word(pattern), start(), buffers_[i].bytes);
+  restore(i);
 }
 
 void GpuMemory::reset(Poison pattern) {

@@ -48,6 +48,9 @@ class GpuMemory {
   void fill_otherwise();
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
+  /// Prepares a launch, and writes the largest input last, by a kernel that lets a programmatic launch begin at once. A
+  /// kernel that does not wait reads garbage.
+  void prepare_late(Poison pattern);
   /// Only changes the inputs: turns other signs.
   void vary();
   /// All but that.
@@ -91,6 +94,7 @@ class GpuMemory {
   GpuHelpers::Comparison comparison(std::size_t buffer) const;
   void prepare_variation();
   void fill(std::size_t buffer);
+  void restore(std::size_t buffer);
   void turn_signs(const gpu::Turns& to);
   std::int64_t below(std::int64_t count);
   void find_guard_difference() const;

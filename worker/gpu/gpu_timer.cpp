@@ -111,6 +111,16 @@ void GpuTimer::verify_last() {
   memory_->verify_outputs(patterns_[(launches_ + patterns_.size() - 1) % patterns_.size()]);
 }
 
+void GpuTimer::launch_late() try {
+  memory_->prepare_late(patterns_[launches_ % patterns_.size()]);
+  launch();
+  verified({});
+} catch (const SpecFailure& failure) {
+  wire::Failed failed = failure.failed();
+  failed.message += "\nlaunched while its input was written: a programmatic launch waits for that (griddepcontrol.wait)";
+  throw SpecFailure(failed);
+}
+
 void GpuTimer::launch_unverified(std::int64_t count, bool vary_each) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (vary_each || i + 1 == count) memory_->vary();

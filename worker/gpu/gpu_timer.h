@@ -49,6 +49,8 @@ class GpuTimer {
   /// known.
   double take_clock_mhz();
 
+  /// A launch right behind the kernel that writes its inputs, as GpuMemory::prepare_late() says, verified.
+  void launch_late();
   /// Launches of which verify_last() verifies the last. Each has inputs of its own, or the last one alone.
   void launch_unverified(std::int64_t count, bool vary_each);
   /// Throws as first().

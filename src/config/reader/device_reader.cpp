@@ -102,6 +102,10 @@ class Limits {
       add(fmt::format("0 <= ({}) <= {}", launch_.shared->text(), *most),
           fmt::format("launch.shared of {}: {} allows {} bytes", launch_.kernel, device_.name, *most));
     if (clusters && !launch_.cluster.empty()) add_cluster();
+    if (launch_.programmatic)
+      if (const auto old = too_old("programmatic launches"))
+        add(fmt::format("not ({})", launch_.programmatic->text()),
+            fmt::format("launch.programmatic of {}: {}", launch_.kernel, *old));
   }
 
  private:
@@ -120,13 +124,18 @@ class Limits {
                     fmt::join(std::span(most).first(conditions.size()), ", ")));
   }
 
+  /// Why the device has none of `what`, which came with clusters; nullopt: it has, or it is not known.
+  std::optional<std::string> too_old(const char* what) const {
+    const auto capability = device_.integer("compute_capability");
+    if (!capability || *capability >= kClusterCapability) return std::nullopt;
+    return fmt::format("{} has compute capability {}.{}, {} need 9.0", device_.name, *capability / 10, *capability % 10,
+                       what);
+  }
+
   void add_cluster() {
     const std::string blocks = product(launch_.cluster);
-    if (const auto capability = device_.integer("compute_capability"); capability && *capability < kClusterCapability)
-      return add(fmt::format("{} == 1", blocks),
-                 fmt::format("launch.cluster of {}: {} has compute capability {}.{}, "
-                             "clusters need 9.0",
-                             launch_.kernel, device_.name, *capability / 10, *capability % 10));
+    if (const auto old = too_old("clusters"))
+      return add(fmt::format("{} == 1", blocks), fmt::format("launch.cluster of {}: {}", launch_.kernel, *old));
     add(fmt::format("1 <= {} <= {}", blocks, kClusterBlocks),
         fmt::format("launch.cluster of {} must be from 1 to {} blocks", launch_.kernel, kClusterBlocks));
     std::vector<std::string> conditions;

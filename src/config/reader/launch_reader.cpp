@@ -141,6 +141,7 @@ class LaunchReader {
     read_dimensions(fields, "block", launch.block);
     read_dimensions(fields, "cluster", launch.cluster);
     if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, "launch.shared");
+    if (const Node* node = gpu_only(fields, "programmatic")) launch.programmatic = read_(*node, "launch.programmatic");
     if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
     if (const Node* node = fields.find("repeat")) launch.repeat = read_chain(*node);
     if (is_gpu(context_.kernel.backend)) {
@@ -171,7 +172,7 @@ class LaunchReader {
     const Node* node = fields.find(key);
     if (node == nullptr) return nullptr;
     const auto has = [&](Backend backend) {
-      return key == "cluster" ? traits_of(backend).has_clusters : is_gpu(backend);
+      return key == "cluster" || key == "programmatic" ? traits_of(backend).has_clusters : is_gpu(backend);
     };
     if (has(context_.kernel.backend)) return node;
     if (std::ranges::none_of(context_.others, has)) {
@@ -301,9 +302,10 @@ void read_launches(const Node& node, const LaunchContext& context, SymbolTable& 
   const std::vector<const Node*> entries = as_list(node);
   if (entries.empty()) diagnostics.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
-    Fields fields(*entry, "launch",
-                  {"kernel", "if", "grid", "block", "cluster", "shared", "workspace", "args", "c_init", "repeat"},
-                  diagnostics);
+    Fields fields(
+        *entry, "launch",
+        {"kernel", "if", "grid", "block", "cluster", "shared", "programmatic", "workspace", "args", "c_init", "repeat"},
+        diagnostics);
     if (!entry->is_mapping()) continue;
     kernel.launches.push_back(reader.read_launch(fields));
     reader.read_extras(fields, kernel);

@@ -188,6 +188,7 @@ void add_launch(platform::Hash& hash, const Launch& launch) {
     hash.add("");
   }
   hash.add(launch.shared ? launch.shared->text() : "");
+  if (launch.programmatic) hash.add("programmatic").add(launch.programmatic->text());
   for (const Argument& arg : launch.args) {
     hash.add(std::to_string(number_of(arg.kind))).add(arg.buffer).add(arg.expression ? arg.expression->text() : "");
     hash.add(std::to_string(number_of(arg.type)));
@@ -289,6 +290,7 @@ void add_evaluated(platform::Hash& hash, const wire::KernelLaunch& launch) {
   add_numbers(hash, launch.block);
   add_numbers(hash, launch.cluster);
   add_numbers(hash, {launch.shared, launch.repeat});
+  if (launch.programmatic) hash.add("programmatic");
   hash.add(launch.from).add(launch.to).add(launch.through);
   for (const wire::Arg& arg : launch.args) {
     hash.add(arg.buffer).add(number(arg.number));

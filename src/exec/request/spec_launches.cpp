@@ -114,12 +114,15 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::v
   return arg;
 }
 
-bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
-  if (!launch.condition) return true;
+bool holds_at(const Expression& condition, const std::vector<Value>& slots, const char* what) {
   EvalFailure failure;
-  const bool holds = launch.condition->holds(slots, failure);
-  if (failure) throw Unlaunchable("cannot evaluate launch.if: " + launch.condition->explain(failure, slots));
+  const bool holds = condition.holds(slots, failure);
+  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + condition.explain(failure, slots));
   return holds;
+}
+
+bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
+  return !launch.condition || holds_at(*launch.condition, slots, "launch.if");
 }
 
 void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::KernelLaunch& launch) {
@@ -159,6 +162,7 @@ std::vector<wire::KernelLaunch> launches_of(const Plan& plan, const std::vector<
     launch.block = extents_at(rule.block, slots, "launch.block");
     launch.cluster = extents_at(rule.cluster, slots, "launch.cluster");
     if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
+    launch.programmatic = rule.programmatic && holds_at(*rule.programmatic, slots, "launch.programmatic");
     for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan.problem, slots));
     if (rule.repeat) add_chain(*rule.repeat, slots, launch);
     if (!taken) continue;

@@ -401,11 +401,13 @@ TEST_F(BadInput, AChainNeedsThreeBuffers) {
 
 TEST_F(BadInput, GridAndBlockMeanNothingOnTheCpu) {
   const std::string head = "name: x\nfile: x.cpp\nkernel: f\nparams: {P: 1}\nproblem: {gemm: {m: 4, n: 4, k: 4}}\n";
-  EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  cluster: [1]\n  shared: 4\n  args: [A]\n"),
+  EXPECT_EQ(complaint(head + "launch:\n  grid: [1]\n  block: [1]\n  cluster: [1]\n  shared: 4\n  programmatic: 1\n"
+                             "  args: [A]\n"),
             "gemm.yaml:7: launch.grid means nothing on the cpu backend; remove it\n"
             "gemm.yaml:8: launch.block means nothing on the cpu backend; remove it\n"
             "gemm.yaml:9: launch.cluster means nothing on the cpu backend; remove it\n"
-            "gemm.yaml:10: launch.shared means nothing on the cpu backend; remove it");
+            "gemm.yaml:10: launch.shared means nothing on the cpu backend; remove it\n"
+            "gemm.yaml:11: launch.programmatic means nothing on the cpu backend; remove it");
 }
 
 TEST_F(BadInput, ArgumentsAreChecked) {

@@ -61,11 +61,13 @@ TEST_F(DeviceLimits, PruneClustersThatAreTooLargeOrDoNotDivideTheGrid) {
                     {"launch.grid of g: not a multiple of launch.cluster", 2}}));
 }
 
-TEST_F(DeviceLimits, PruneClustersWhereThereAreNone) {
+TEST_F(DeviceLimits, PruneClustersAndProgrammaticLaunchesWhereThereAreNone) {
   Device ampere = kHopper;
   ampere.properties["compute_capability"] = std::int64_t{80};
   EXPECT_EQ(pruned("grid: [12], block: [1], cluster: [P]", ampere),
             (Counts{{"launch.cluster of g: H has compute capability 8.0, clusters need 9.0", 3}}));
+  EXPECT_EQ(pruned("grid: [1], block: [1], programmatic: P > 2", ampere),
+            (Counts{{"launch.programmatic of g: H has compute capability 8.0, programmatic launches need 9.0", 2}}));
 }
 
 TEST_F(DeviceLimits, DoNotMindALaunchThatIsLeftOut) {

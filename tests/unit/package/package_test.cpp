@@ -667,12 +667,13 @@ TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
       folder_.write("b.yaml",
                     "name: b\nfile: b.cu\nkernel: b\nbackend: cuda\n"
                     "problem: {gemm: {m: 64, n: 64, k: 64, batch: 3, layout: {b: col}}}\nparams: {E: 1, P: [[2, 1]]}\n"
-                    "launch: {grid: [1], block: [32], cluster: P, args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
+                    "launch: {grid: [1], block: [32], cluster: P, programmatic: m > 32,\n"
+                    "args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
   add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}, {"P", Pair{2, 1}}}, "b");
   package_.name = "pack";
   const std::string table = package::files_of(package_).at("src/table.cpp");
   for (const char* line :
-       {"planner.cluster({2, 1});\n", "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
+       {"planner.cluster({2, 1});\n", "planner.programmatic(greater(size_m, 32));\n", "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
         "planner.compiled(size_stride_a, tight_stride_a(sizes), \"the kernel is not told stride_a\");\n"})
     EXPECT_NE(table.find(line), std::string::npos) << line;
 }

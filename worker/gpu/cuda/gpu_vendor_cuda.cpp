@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <regex>
 #include <stdexcept>
@@ -103,13 +104,18 @@ Status launch(const worker::GpuDriver& driver, const worker::GpuLaunch& launch, 
   std::tie(config.gridDimX, config.gridDimY, config.gridDimZ) = std::tuple_cat(launch.grid);
   std::tie(config.blockDimX, config.blockDimY, config.blockDimZ) = std::tuple_cat(launch.block);
   config.sharedMemBytes = launch.shared;
-  CUlaunchAttribute cluster{};
+  std::array<CUlaunchAttribute, 2> attributes = {};
+  config.attrs = attributes.data();
   if (launch.cluster) {
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     auto& extents = cluster.value.clusterDim;
     std::tie(extents.x, extents.y, extents.z) = std::tuple_cat(*launch.cluster);
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+  }
+  if (launch.programmatic) {
+    CUlaunchAttribute& programmatic = attributes[config.numAttrs++];
+    programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    programmatic.value.programmaticStreamSerializationAllowed = 1;
   }
   return driver.launch(&config, launch.function, arguments, nullptr);
 }
