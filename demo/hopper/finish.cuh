@@ -9,6 +9,8 @@
 #else
 #define HAS_BLOCK_SCALES 0
 #endif
+// Other kernels keep the binaries that databases name.
+#define IS_PROGRAMMATIC (HAS_BLOCK_SCALES && !groups_contiguous && !groups_masked)
 #if (scale_a_tensor || scale_a_row) && (scale_b_tensor || scale_b_col)
 #define HAS_LINE_SCALES 1
 #define SCALES_OR_NULL scale_a, scale_b  // the arguments of a kernel

@@ -295,6 +295,10 @@ extern "C" __global__ void __cluster_dims__() __launch_bounds__(kThreads, 1)
                     gridDim.x);
   Tiles::Piece work = tiles.at(0);
 #endif
+#if IS_PROGRAMMATIC
+  begin_next_launch();
+  await_launch_before();
+#endif
   // The barriers are there before anybody waits at one.
   if (cluster.blocks() > 1)
     await_cluster();

@@ -35,6 +35,7 @@ using Element = unsigned short;
 
 // It uses Result.
 #include "finish.cuh"
+#include "ptx.cuh"
 
 #if IS_SWIGLU
 #error "a warp of this kernel has no rows of both halves of swiglu's B"
@@ -155,6 +156,10 @@ extern "C" __global__ void __launch_bounds__(WARPS * 32)
 #pragma unroll
   for (int r = 0; r < ROWS_PER_WARP; ++r) row[r] = b + static_cast<long long>(min(first + r, n - 1)) * ldb;
 
+#if IS_PROGRAMMATIC
+  begin_next_launch();
+  await_launch_before();
+#endif
   Pieces pieces;
   read(row, lane * kPiece, k, pieces);  // on their way while A is copied
 #if HAS_BLOCK_SCALES

@@ -10,6 +10,14 @@ struct alignas(64) TensorMap {
   unsigned char opaque[128];
 };
 
+// ---- Programmatic launches: a kernel is set up on the device while the one before it ends.
+
+/// Lets the next launch of the stream begin as soon as all blocks came here, if it is programmatic.
+__device__ __forceinline__ void begin_next_launch() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+
+/// Waits until the launch before is over and its writes are seen: before anything in global memory is read or written.
+__device__ __forceinline__ void await_launch_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
 // ---- Clusters of blocks
 
 /// All threads of the cluster meet: each arrives, and then waits for all. Barriers that were published before are there

@@ -74,6 +74,10 @@ T __shfl_xor_sync(unsigned, T value, int distance) {
       words_of_warp(static_cast<std::uint32_t>(value))[threadIdx.x % 32 ^ static_cast<unsigned>(distance)]);
 }
 
+// Here a launch begins when the one before is over.
+inline void begin_next_launch() {}
+inline void await_launch_before() {}
+
 inline unsigned cluster_threads() {
   const auto& cluster = *Machine::now().block().cluster;
   return static_cast<unsigned>(cluster.blocks.size() * cluster.blocks.front()->warps.size() * 32);
