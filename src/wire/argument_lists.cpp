@@ -18,9 +18,9 @@ std::string cell(const std::vector<ListedArgument>& list, std::size_t index) {
 std::string difference(const std::vector<ListedArgument>& parameters, const std::vector<ListedArgument>& entries,
                        std::size_t at) {
   if (parameters.size() != entries.size())
-    return fmt::format("the kernel has {}, launch.args has {}", plural(parameters.size(), "parameter"),
+    return fmt::format("the kernel has {}, args has {}", plural(parameters.size(), "parameter"),
                        plural(entries.size(), "entry", "entries"));
-  return fmt::format("parameter {} of the kernel is {}, the entry of launch.args is {}", at + 1, cell(parameters, at),
+  return fmt::format("parameter {} of the kernel is {}, the entry of args is {}", at + 1, cell(parameters, at),
                      cell(entries, at));
 }
 
@@ -34,7 +34,7 @@ std::string name_of(const Arg& argument) {
 
 std::string arguments_do_not_fit(const std::string& kernel, const std::vector<ListedArgument>& parameters,
                                  const std::vector<ListedArgument>& entries, std::size_t at) {
-  std::string of_kernel = "the kernel:  ", of_file = "launch.args: ";
+  std::string of_kernel = "the kernel:  ", of_file = "args:        ";
   for (std::size_t i = 0; i < std::max(parameters.size(), entries.size()); ++i) {
     const std::string above = cell(parameters, i), below = cell(entries, i);
     const std::size_t width = std::max(above.size(), below.size());
@@ -42,7 +42,7 @@ std::string arguments_do_not_fit(const std::string& kernel, const std::vector<Li
     of_file += fmt::format(" {:{}}", below + (i + 1 < entries.size() ? "," : ""), width + 1);
   }
   for (std::string* line : {&of_kernel, &of_file}) line->erase(line->find_last_not_of(' ') + 1);
-  return fmt::format("launch.args do not fit the parameters of kernel '{}': {}\n{}\n{}", kernel,
+  return fmt::format("args do not fit the parameters of kernel '{}': {}\n{}\n{}", kernel,
                      difference(parameters, entries, at), of_kernel, of_file);
 }
 

@@ -215,7 +215,7 @@ TEST_F(GpuHip, AFaultCostsItsOwnSpec) {
 TEST_F(GpuHip, ArgumentsAreComparedWithTheCodeObject) {
   write("  c[i * n + j] = sum;", "A, B, C, n, {i64: k}");
   for (const std::string& outcome : outcomes())
-    EXPECT_EQ(outcome.find("load, reported: launch.args do not fit the parameters of kernel 'k'"), 0u) << outcome;
+    EXPECT_EQ(outcome.find("load, reported: args do not fit the parameters of kernel 'k'"), 0u) << outcome;
 }
 
 TEST_F(GpuHip, SharedMemoryBeyondTheDevicesIsPruned) {

@@ -42,8 +42,7 @@ CpuKernel::Scalar CpuKernel::scalar(const wire::Arg& arg, Type acc) {
   switch (arg.type) {
     case Argument::Scalar::i32:
       if (arg.integer != static_cast<std::int32_t>(arg.integer))
-        throw SpecFailure(Stage::load,
-                          fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
+        throw SpecFailure(Stage::load, fmt::format("args: {} does not fit an int; write {{i64: ...}}", arg.integer));
       value.i32 = static_cast<std::int32_t>(arg.integer);
       break;
     case Argument::Scalar::i64:

@@ -15,7 +15,7 @@ namespace tune::worker {
 namespace {
 
 constexpr const char* kFit = "tune_fit";
-constexpr const char* kMisfit = "launch.args do not fit";
+constexpr const char* kMisfit = "args do not fit";
 
 const char* scalar_type(Argument::Scalar type) {
   switch (type) {

@@ -22,7 +22,7 @@ GpuArgument pack(const T& value) {
 
 GpuArgument pack_int(std::int64_t value) {
   if (value != static_cast<std::int32_t>(value))
-    throw SpecFailure(Stage::load, fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", value));
+    throw SpecFailure(Stage::load, fmt::format("args: {} does not fit an int; write {{i64: ...}}", value));
   return pack(static_cast<std::int32_t>(value));
 }
 

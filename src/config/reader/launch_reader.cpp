@@ -33,10 +33,11 @@ Argument make_argument(Argument::Kind kind, const std::string& buffer = "") {
   return argument;
 }
 
-std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, const ExpressionReader& read) {
+std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, const LaunchContext& context,
+                                    const ExpressionReader& read) {
   Argument argument = make_argument(Argument::Kind::scalar);
   argument.type = type;
-  argument.expression = read(node, "launch.args");
+  argument.expression = read(node, context.section + ".args");
   return argument.expression ? std::optional(argument) : std::nullopt;
 }
 
@@ -49,10 +50,9 @@ std::optional<Argument> read_name(const Node& node, const LaunchContext& context
   }
   // In other expressions these name texts.
   if (context.gemm && (node.text == "scale_a" || node.text == "scale_b")) {
-    diagnostics.add(node.place,
-                    fmt::format("launch.args names {0}, and the problem has none; give it one, such as {0}: "
-                                "tensor, or write {{optional: {0}}}",
-                                node.text));
+    diagnostics.add(node.place, fmt::format("{1}.args names {0}, and the problem has none; give it one, such as {0}: "
+                                            "tensor, or write {{optional: {0}}}",
+                                            node.text, context.section));
     return std::nullopt;
   }
   if (context.gemm && (node.text == "group_offsets" || node.text == "group_rows")) {
@@ -61,11 +61,11 @@ std::optional<Argument> read_name(const Node& node, const LaunchContext& context
         is_masked      ? "the problem has max_rows, with which kernels get group_rows; write that"
         : is_of_masked ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
                        : "the problem has no groups; give it some, such as groups: 8";
-    diagnostics.add(node.place,
-                    fmt::format("launch.args names {0}, and {1}, or write {{optional: {0}}}", node.text, why));
+    diagnostics.add(node.place, fmt::format("{2}.args names {0}, and {1}, or write {{optional: {0}}}", node.text, why,
+                                            context.section));
     return std::nullopt;
   }
-  return read_scalar(node, Argument::Scalar::i32, read);
+  return read_scalar(node, Argument::Scalar::i32, context, read);
 }
 
 // What depends on parameters is checked for each spec.
@@ -118,7 +118,7 @@ std::optional<Argument> read_argument(const Node& node, const LaunchContext& con
   if (node.is_mapping() && node.entries.size() == 1) {
     const auto type = std::ranges::find(types, node.entries[0].key.text);
     if (type != types.end()) {
-      return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), read);
+      return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), context, read);
     }
   }
   diagnostics.add(node.place,
@@ -136,12 +136,13 @@ class LaunchReader {
     Launch launch;
     launch.kernel = context_.kernel.name;
     if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel(*node);
-    if (const Node* node = gpu_only(fields, "if")) launch.condition = read_(*node, "launch.if");
+    if (const Node* node = gpu_only(fields, "if")) launch.condition = read_(*node, context_.section + ".if");
     read_dimensions(fields, "grid", launch.grid);
     read_dimensions(fields, "block", launch.block);
     read_dimensions(fields, "cluster", launch.cluster);
-    if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, "launch.shared");
-    if (const Node* node = gpu_only(fields, "programmatic")) launch.programmatic = read_(*node, "launch.programmatic");
+    if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, context_.section + ".shared");
+    if (const Node* node = gpu_only(fields, "programmatic"))
+      launch.programmatic = read_(*node, context_.section + ".programmatic");
     if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
     if (const Node* node = fields.find("repeat")) launch.repeat = read_chain(*node);
     if (is_gpu(context_.kernel.backend)) {
@@ -176,8 +177,8 @@ class LaunchReader {
     };
     if (has(context_.kernel.backend)) return node;
     if (std::ranges::none_of(context_.others, has)) {
-      diagnostics_->add(node->place, fmt::format("launch.{} means nothing on the {} backend; remove it", key,
-                                                 to_text(context_.kernel.backend)));
+      diagnostics_->add(node->place, fmt::format("{}.{} means nothing on the {} backend; remove it", context_.section,
+                                                 key, to_text(context_.kernel.backend)));
     }
     return nullptr;
   }
@@ -185,7 +186,7 @@ class LaunchReader {
   void read_dimensions(const Fields& fields, std::string_view key, std::vector<Expression>& dimensions) {
     const Node* node = gpu_only(fields, key);
     if (node == nullptr) return;
-    const std::string what = fmt::format("launch.{}", key);
+    const std::string what = fmt::format("{}.{}", context_.section, key);
     for (const Node* item : as_list(*node)) {
       for (const Node& part : split_pair(*item)) {
         if (auto expression = read_(part, what)) dimensions.push_back(std::move(*expression));
@@ -319,8 +320,8 @@ void read_launches(const Node& node, const LaunchContext& context, SymbolTable& 
   }
 }
 
-Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,
-                             Diagnostics& diagnostics) {
+Launch read_reference_launch(const Node& node, LaunchContext context, SymbolTable& scope, Diagnostics& diagnostics) {
+  context.section = "reference";
   const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
   Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, diagnostics);
   if (!node.is_mapping()) return {};

@@ -63,6 +63,7 @@ struct LaunchContext {
   std::vector<std::string> buffers;
   bool gemm = false;               ///< alpha and beta are arguments of their own type
   std::vector<std::string> pairs;  ///< parameters whose values are pairs: two dimensions at once
+  std::string section = "launch";  ///< of the tuning file, for messages
 };
 
 /// That of the plan of a kernel, whose problem is known.
@@ -73,8 +74,7 @@ void read_launches(const Node& node, const LaunchContext& context, SymbolTable& 
                    Diagnostics& diagnostics);
 
 /// Reads a reference kernel's launch, which must not depend on the spec.
-Launch read_reference_launch(const Node& node, const LaunchContext& context, SymbolTable& scope,
-                             Diagnostics& diagnostics);
+Launch read_reference_launch(const Node& node, LaunchContext context, SymbolTable& scope, Diagnostics& diagnostics);
 
 // --- model ---
 

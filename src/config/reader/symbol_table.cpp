@@ -15,7 +15,8 @@ std::string complaint(const ExpressionError& error, std::string_view what, const
   const std::string place = fmt::format("{} in {} '{}'", error.cause(), what, text);
   if (!error.advice().empty()) return place + error.advice();
   if (dynamic_cast<const UnknownName*>(&error) != nullptr)
-    return fmt::format("{}; no {}parameter, let or size has this name", place, what == "launch.args" ? "buffer, " : "");
+    return fmt::format("{}; no {}parameter, let or size has this name", place,
+                       what.ends_with(".args") ? "buffer, " : "");
   // A list such as [ceil_div(n, BN)] reaches us as two entries, each with half of the parentheses.
   const bool torn = std::ranges::count(text, '(') != std::ranges::count(text, ')');
   return fmt::format("{}, at its column {}{}", place, error.column() + 1,

@@ -66,7 +66,7 @@ void require_launchable(const wire::KernelLaunch& launch) {
     require_least(arg.box, 1, "launch.args box");
     const bool is_int = arg.kind == Argument::Kind::scalar && arg.type == Argument::Scalar::i32;
     if (is_int && arg.integer != static_cast<std::int32_t>(arg.integer))
-      throw Unlaunchable(fmt::format("launch.args: {} does not fit an int; write {{i64: ...}}", arg.integer));
+      throw Unlaunchable(fmt::format("args: {} does not fit an int; write {{i64: ...}}", arg.integer));
   }
 }
 

@@ -335,12 +335,12 @@ TEST_F(CudaLaunch, WhatFitsIsListedWithItsResources) {
 }
 
 TEST_F(CudaLaunch, ArgumentsAreCountedAndMeasured) {
-  const std::string misfit = "      2  load, reported: launch.args do not fit the parameters of kernel 'k': ";
-  EXPECT_TRUE(has(launched("A, C, m, {i64: n}"), misfit + "the kernel has 5 parameters, launch.args has 4 entries\n"));
+  const std::string misfit = "      2  load, reported: args do not fit the parameters of kernel 'k': ";
+  EXPECT_TRUE(has(launched("A, C, m, {i64: n}"), misfit + "the kernel has 5 parameters, args has 4 entries\n"));
   EXPECT_TRUE(has(launched("A, C, m, n, {f64: 1}"),
-                  misfit + "parameter 4 of the kernel is 8 bytes, the entry of launch.args is 4 bytes n\n"));
+                  misfit + "parameter 4 of the kernel is 8 bytes, the entry of args is 4 bytes n\n"));
   EXPECT_TRUE(has(launched("A, C, 3000000000, {i64: n}, {f64: 1}"),
-                  "      2  start, reported: launch.args: 3000000000 does not fit an int; write {i64: ...}\n"));
+                  "      2  start, reported: args: 3000000000 does not fit an int; write {i64: ...}\n"));
 }
 
 TEST_F(CudaLaunch, ABlockMustFitTheKernelAndTheDevice) {
@@ -363,9 +363,8 @@ TEST_F(CudaLaunch, ADryRunForADeviceBuildsTheFirstSpecToCheckIt) {
                                                       "shared, occupancy 50 %\n        1 TILE=2\n")))
       << right.out << right.err;
   launched("A, C, m, n, {f64: 1}");
-  EXPECT_TRUE(
-      has(sandbox_.tune({"k.yaml", "--dry-run", "--arch", "sm_80"}).out,
-          "failed: 1\n      1  load, reported: launch.args do not fit the parameters of kernel 'k': parameter 4"));
+  EXPECT_TRUE(has(sandbox_.tune({"k.yaml", "--dry-run", "--arch", "sm_80"}).out,
+                  "failed: 1\n      1  load, reported: args do not fit the parameters of kernel 'k': parameter 4"));
 }
 
 TEST_F(CudaLaunch, OnATerminalFiguresTakeTheRoomThatThereIs) {
@@ -398,10 +397,10 @@ launch: {grid: [1], block: [1], args: [x, y]}
     const Result result = sandbox_.tune({"copy.yaml", command, "--arch", "sm_90a"});
     EXPECT_EQ(result.code, 2) << result.out;
     EXPECT_TRUE(result.err.ends_with(
-        "tune: error: reference kernel 'copy' cannot be launched: launch.args do not fit the parameters of kernel "
-        "'copy': the kernel has 2 parameters, launch.args has 1 entry\n"
+        "tune: error: reference kernel 'copy' cannot be launched: args do not fit the parameters of kernel "
+        "'copy': the kernel has 2 parameters, args has 1 entry\n"
         "tune: error: the kernel:   8 bytes,   8 bytes\n"
-        "tune: error: launch.args:  8 bytes x  -\n"))
+        "tune: error: args:         8 bytes x  -\n"))
         << result.err;
   }
 }

@@ -204,12 +204,11 @@ TEST_F(HipBuild, WhatTheCodeObjectTellsIsListedAndChecked) {
                                 std::regex(" registers +spills +shared +dynamic +occupancy %\n        0 TILE=1 +[0-9]+ "
                                            "+0 +256 +512 +100\n")))
       << built("C, {i64: n}", "64", "512");
-  EXPECT_NE(built("{i64: n}, C", "64", "0")
-                .find("parameter 1 of the kernel is a pointer, the entry of launch.args is 8 bytes n"),
-            std::string::npos);
   EXPECT_NE(
-      built("C, n", "64", "0").find("parameter 2 of the kernel is 8 bytes, the entry of launch.args is 4 bytes n"),
+      built("{i64: n}, C", "64", "0").find("parameter 1 of the kernel is a pointer, the entry of args is 8 bytes n"),
       std::string::npos);
+  EXPECT_NE(built("C, n", "64", "0").find("parameter 2 of the kernel is 8 bytes, the entry of args is 4 bytes n"),
+            std::string::npos);
   EXPECT_NE(built("C, {i64: n}", "256", "0").find("256 threads; its __launch_bounds__ allow 128"), std::string::npos);
   EXPECT_NE(built("C, {i64: n}", "64", "65500").find("65756 bytes, of which the source declares 256"),
             std::string::npos);

@@ -124,9 +124,9 @@ TEST_F(Faults, AFailedBuildIsOneRow) {
       {"extern \"C\" void another(const float*, const float*, float*, int, int, int) {}",
        "build, reported: kernel 'gemm' is not declared in gemm.cpp"},
       {"extern \"C\" void gemm(const float*, const float*, float*, int, int) {}",
-       "build, reported: launch.args do not fit the parameters of kernel 'gemm'"},
+       "build, reported: args do not fit the parameters of kernel 'gemm'"},
       {"extern \"C\" void gemm(const double*, const float*, float*, int, int, int) {}",
-       "build, reported: launch.args do not fit the parameters of kernel 'gemm'"},
+       "build, reported: args do not fit the parameters of kernel 'gemm'"},
       {"constexpr int endless() { int x = 0; for (int i = 0; i < 2000000000; ++i) x ^= i; return x; }\n"
        "static_assert(endless() != 1);",
        "build, timed out: no answer within 4 s"},

@@ -331,16 +331,15 @@ TEST_F(Mistakes, ArgumentsThatDoNotFitAreShownBelowTheKernels) {
     sandbox_.write("file.yaml", std::string(kHead) + "params: {BM: 1}\nlaunch: {args: " + args + "}\n");
     return sandbox_.tune({"file.yaml", "--quiet"}).out;
   };
-  EXPECT_TRUE(
-      has(out("[A, B, C, m, n]"),
-          "build, reported: launch.args do not fit the parameters of kernel 'gemm': the kernel has 6 parameters, "
-          "launch.args has 5 entries\n"
-          "         the kernel:   const float*,   const float*,   float*,   int,   int,   int\n"
-          "         launch.args:  const float* A, const float* B, float* C, int m, int n  -\n"));
+  EXPECT_TRUE(has(out("[A, B, C, m, n]"),
+                  "build, reported: args do not fit the parameters of kernel 'gemm': the kernel has 6 parameters, "
+                  "args has 5 entries\n"
+                  "         the kernel:   const float*,   const float*,   float*,   int,   int,   int\n"
+                  "         args:         const float* A, const float* B, float* C, int m, int n  -\n"));
   EXPECT_TRUE(has(out("[A, m, C, BM*2, n, k]"),
-                  "parameter 2 of the kernel is const float*, the entry of launch.args is int m\n"
+                  "parameter 2 of the kernel is const float*, the entry of args is int m\n"
                   "         the kernel:   const float*,   const float*, float*,   int,      int,   int\n"
-                  "         launch.args:  const float* A, int m,        float* C, int BM*2, int n, int k\n"));
+                  "         args:         const float* A, int m,        float* C, int BM*2, int n, int k\n"));
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
   const auto at = result.err.find("tune: error: ");
   ASSERT_NE(at, std::string::npos) << result.err;
   EXPECT_EQ(result.err.substr(at),
-            "tune: error: reference kernel 'absent' cannot be built: launch.args do not fit the parameters of kernel "
-            "'absent': the kernel has 0 parameters, launch.args has 3 entries\n");
+            "tune: error: reference kernel 'absent' cannot be built: args do not fit the parameters of kernel "
+            "'absent': the kernel has 0 parameters, args has 3 entries\n");
 }
 
 TEST_F(CustomResume, AReferenceThatCrashesIsNamed) {

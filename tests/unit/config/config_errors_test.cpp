@@ -334,7 +334,7 @@ TEST_F(BadInput, BuffersOfACustomProblemAreChecked) {
             "gemm.yaml:10: 'q' is already the name of a buffer or size\n"
             "gemm.yaml:10: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not 'f3'\n"
             "gemm.yaml:10: count of buffer 'q' is 0; it must be positive\n"
-            "gemm.yaml:11: 'P' in launch.args 'P' depends on the spec; use sizes of the problem only");
+            "gemm.yaml:11: 'P' in reference.args 'P' depends on the spec; use sizes of the problem only");
   EXPECT_EQ(complaint(head + "  custom: {buffers: [{name: q, type: float, count: 1, role: output}], reference: "
                              "{kernel: r, args: [q]}}\n"),
             "gemm.yaml:7: type of buffer 'q' must be one of f64, f32, tf32, f16, bf16, e4m3, e5m2, s32, s8, not "

@@ -122,7 +122,7 @@ TEST_F(Sizes, OfALaunchArePositive) {
   EXPECT_EQ(refusal("grid: [1], block: [32], shared: P-5"), "launch.shared is -5; it must be at least 0");
   EXPECT_EQ(refusal("grid: [1], block: [32], workspace: P-8"), "launch.workspace is -8; it must be at least 0");
   EXPECT_EQ(refusal("grid: [1], block: [32]", "", "[in, out, 3000000000]"),
-            "launch.args: 3000000000 does not fit an int; write {i64: ...}");
+            "args: 3000000000 does not fit an int; write {i64: ...}");
   EXPECT_EQ(refusal("grid: [1], block: [32]", "", "[in, out, {i64: 3000000000}]"), "");
   EXPECT_EQ(refusal("if: P > 0, grid: [P], block: [32]"), "") << "what is not launched may have none";
 }

@@ -157,14 +157,13 @@ TEST_F(CpuWorker, ChecksCountAndTypesOfArguments) {
   wire::BuildRequest request = build_request("right");
   request.launches[0].args.pop_back();
   EXPECT_EQ(build_failure(request),
-            "launch.args do not fit the parameters of kernel 'right': the kernel has 6 parameters, launch.args has 5 "
+            "args do not fit the parameters of kernel 'right': the kernel has 6 parameters, args has 5 "
             "entries");
   request = build_request("right");
   std::swap(request.launches[0].args[1], request.launches[0].args[2]);
-  EXPECT_EQ(
-      build_failure(request),
-      "launch.args do not fit the parameters of kernel 'right': parameter 3 of the kernel is float*, the entry of "
-      "launch.args is const float* B");
+  EXPECT_EQ(build_failure(request),
+            "args do not fit the parameters of kernel 'right': parameter 3 of the kernel is float*, the entry of "
+            "args is const float* B");
   request.launches[0].args[0].buffer = "X";
   EXPECT_EQ(build_failure(request), "launch.args: the problem has no buffer X");
 }
@@ -186,19 +185,17 @@ TEST_F(CpuWorker, AnErrorInTheParametersIsNoMisfitOfArguments) {
 }
 
 TEST(ArgumentLists, StandOneBelowTheOther) {
-  EXPECT_EQ(
-      wire::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),
-      "launch.args do not fit the parameters of kernel 'gemm': parameter 2 of the kernel is 4 bytes, the entry of "
-      "launch.args is 8 bytes m\n"
-      "the kernel:   8 bytes,   4 bytes\n"
-      "launch.args:  8 bytes A, 8 bytes m");
+  EXPECT_EQ(wire::arguments_do_not_fit("gemm", {{"8 bytes"}, {"4 bytes"}}, {{"8 bytes", "A"}, {"8 bytes", "m"}}, 1),
+            "args do not fit the parameters of kernel 'gemm': parameter 2 of the kernel is 4 bytes, the entry of "
+            "args is 8 bytes m\n"
+            "the kernel:   8 bytes,   4 bytes\n"
+            "args:         8 bytes A, 8 bytes m");
 }
 
 TEST_F(CpuWorker, RefusesSizesThatAnIntCannotHold) {
   wire::MeasureRequest request = fault("right");
   run_of(request).launches[0].args[3].integer = std::int64_t{1} << 32;
-  EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }),
-            "launch.args: 4294967296 does not fit an int; write {i64: ...}");
+  EXPECT_EQ(refusal(Stage::load, [&] { measure(request); }), "args: 4294967296 does not fit an int; write {i64: ...}");
 }
 
 TEST_F(CpuWorker, SaysWhichCompilerItCouldNotFind) {
