@@ -69,14 +69,19 @@ platform::Store& Builder::store() {
 const Builder::Result* Builder::find(const std::string& key) {
   if (const auto found = results_.find(key); found != results_.end()) return &found->second;
   if (pending_.contains(key)) return nullptr;
+  std::optional<Artifact> artifact = stored(key);
+  return artifact ? &remember(key, std::move(*artifact)) : nullptr;
+}
+
+std::optional<Artifact> Builder::stored(const std::string& key) {
   for (const fs::path& entry : store().find(key)) {
     if (auto artifact = read_entry(store(), entry, key)) {
       store().note_use(entry);
-      return &remember(key, std::move(*artifact));
+      return artifact;
     }
     store().discard(entry);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 platform::FileStamp Builder::stamp_of(const Result& result) {

@@ -44,6 +44,8 @@ class Builder {
   const Result* find(const std::string& key);
   /// Does what `find` does, right before an artifact is loaded: returns null also if the file is gone or has changed.
   const Result* find_intact(const std::string& key);
+  /// What the store has of an earlier build, whose source may be another one; nullopt: nothing that is intact.
+  std::optional<Artifact> stored(const std::string& key);
   /// Queues a build unless its key is already known, queued or running.
   void want(const std::string& key, const wire::BuildRequest& request);
   /// Does the same for what is built only while nothing else is queued. Returns whether it has to be built.

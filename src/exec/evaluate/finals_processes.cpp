@@ -167,9 +167,8 @@ std::variant<FinalsProcesses::Prepared, Failure> FinalsProcesses::prepare(const 
 
 std::variant<FinalsProcesses::Prepared, Failure> FinalsProcesses::prepare_stored(
     const wire::Contender::Stored& stored) const {
-  const Builder::Result* found = service_->builds().builder().find_intact(stored.key);
-  const auto* then = found != nullptr ? std::get_if<Artifact>(found) : nullptr;
-  if (then != nullptr && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
+  const std::optional<Artifact> then = service_->builds().builder().stored(stored.key);
+  if (then && then->info.artifact_hash == stored.hash) return Prepared{stored.request, then->path.string()};
   return Failure{
       Stage::load, Cause::reported, "the artifact that was timed then is not in the build store, or has changed", {}};
 }

@@ -196,5 +196,16 @@ TEST_F(Stale, NothingIsSaidOfOrdinaryBuilds) {
   EXPECT_EQ(sandbox_.tune({"p.yaml", "--output", "out"}).err.find("builds read"), std::string::npos);
 }
 
+TEST_F(Stale, NothingIsSaidOfWhatAnOldWinnerWasBuiltFrom) {
+  sandbox_.write_gemm();
+  ASSERT_EQ(sandbox_.tune({"gemm.yaml", "--tune", "--output", "old"}).code, 0);
+  std::filesystem::rename(sandbox_.folder() / "gemm.cpp", sandbox_.folder() / "new.cpp");
+  std::string file = sandbox_.read("gemm.yaml");
+  sandbox_.write("gemm.yaml", file.replace(file.find("gemm.cpp"), 8, "new.cpp") + "build: {flags: [-DNEW]}\n");
+  const Result result = sandbox_.tune({"gemm.yaml", "--tune", "--output", "new", "--baseline", "old.yaml"});
+  EXPECT_TRUE(has(result.out, "x old.yaml: "));
+  EXPECT_EQ(result.err.find("builds read"), std::string::npos) << result.err;
+}
+
 }  // namespace
 }  // namespace tune::cli::cli_stale_test
