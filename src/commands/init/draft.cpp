@@ -28,7 +28,7 @@ DraftWriter::DraftWriter(const KernelSource& source, const Kernel& kernel, const
     if (argument.is_pointer) {
       if (!is_workspace(argument) && !is_map_of_another(argument)) buffers_.push_back(&argument);
     } else if (scalar_of(argument.type)[0] == 'i' && !is_leading_dimension(argument.name) &&
-               !is_thread_count(argument.name)) {
+               !source.counts_threads(argument.name)) {
       sizes_.push_back(argument.name);
     }
   }

@@ -145,8 +145,8 @@ std::string DraftWriter::argument_text(const KernelArgument& argument) const {
   return type == "i32" ? value : fmt::format("{{{}: {}}}", type, value);
 }
 
-bool DraftWriter::is_count_of_threads(const KernelArgument& argument) {
-  return !argument.is_pointer && is_thread_count(argument.name);
+bool DraftWriter::is_count_of_threads(const KernelArgument& argument) const {
+  return !argument.is_pointer && source_->counts_threads(argument.name);
 }
 
 std::string DraftWriter::arguments(const Kernel& kernel, const std::string& threads) const {

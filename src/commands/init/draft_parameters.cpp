@@ -145,7 +145,7 @@ std::string guess_values(const BuildMacro& macro, const KernelSource& source, co
   if (std::string values = values_of_tile(name, launch.has_tensor_maps); !values.empty()) return values;
   const Uses uses = uses_of(macro.name, source.code);
   if (uses.as_type) return "[float]";
-  if (!launch.for_gpu && is_thread_count(macro.name)) return "[1, 2, 4, 8]";
+  if (!launch.for_gpu && source.counts_threads(macro.name)) return "[1, 2, 4, 8]";
   if (std::string values = values_of_threads(macro.name, launch); !values.empty()) return values;
   for (const Indexing::Dimension& dimension : launch.indexing->dimensions())
     if (mentions(dimension.elements, macro.name))
@@ -225,8 +225,8 @@ void DraftWriter::write_build() {
 }
 
 void DraftWriter::choose_params() {
-  const bool counts_threads = std::ranges::any_of(
-      kernel_->arguments, [](const KernelArgument& each) { return !each.is_pointer && is_thread_count(each.name); });
+  const bool counts_threads =
+      std::ranges::any_of(kernel_->arguments, [this](const KernelArgument& each) { return is_count_of_threads(each); });
   const KnownLaunch launch{request_->for_gpu, has_tensor_maps(), block_, &indexing_};
   for (const BuildMacro& macro : source_->macros)
     if (!is_of_problem(macro)) params_.emplace_back(macro.name, guess_values(macro, *source_, launch));
@@ -293,7 +293,7 @@ void DraftWriter::find_constraints() {
       lines.push_back(fmt::format("{} % {} == 0  # a thread's elements", dimension.elements, dimension.threads));
   for (const auto& [name, values] : params_) {
     const std::string plain = name.starts_with("$") ? name.substr(1) : name;
-    if (!request_->for_gpu && is_thread_count(plain))
+    if (!request_->for_gpu && source_->counts_threads(plain))
       lines.push_back(fmt::format("{} <= device.cores  # threads beyond the cores wait for each other", plain));
   }
   for (const Assertion& assertion : source_->assertions) {

@@ -72,7 +72,7 @@ class DraftWriter {
   std::string grid_of(const Indexing::Dimension& dimension, int d, const std::string& threads) const;
   static std::string quoted(const std::vector<std::string>& expressions);
   std::string argument_text(const KernelArgument& argument) const;
-  static bool is_count_of_threads(const KernelArgument& argument);
+  bool is_count_of_threads(const KernelArgument& argument) const;
   /// `threads`: for the argument that says how many there are.
   std::string arguments(const Kernel& kernel, const std::string& threads = "THREADS") const;
   void write_launch();

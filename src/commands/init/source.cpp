@@ -102,6 +102,9 @@ class SourceReader {
   void read_openmp(const Tokens& directive) {
     source_.uses_openmp = true;
     read_numbers(directive, {"schedule", "num_threads", "collapse", "simdlen", "safelen"});
+    for (std::size_t i = 2; i + 3 < directive.size(); ++i)
+      if (directive[i].is("num_threads") && directive[i + 1].is("(") && directive[i + 3].is(")"))
+        source_.thread_counts.insert(directive[i + 2].text);
   }
 
   /// What is in the brackets of these clauses: `num_threads(N)`, `schedule(static, N)`.

@@ -1,9 +1,11 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "commands/init/names_and_types.h"
 #include "commands/init/tokens.h"
 
 namespace tune::commands {
@@ -50,7 +52,11 @@ struct KernelSource {
   std::vector<std::string> fixed_numbers;  ///< `TILE (line 3)`: constants that could be parameters
   Tokens code;                             ///< of all files, with what pragmas and definitions name
   bool uses_openmp = false;
-  int line_of_host_code = 0;  ///< of the first launch with <<< >>> or main; 0: there is none
+  std::set<std::string> thread_counts;  ///< what OpenMP's num_threads names
+  int line_of_host_code = 0;            ///< of the first launch with <<< >>> or main; 0: there is none
+
+  /// Whether it says with how many threads a kernel for the CPU runs.
+  bool counts_threads(const std::string& name) const { return is_thread_count(name) || thread_counts.contains(name); }
 };
 
 /// Throws Error(bad_input) if the file cannot be read.

@@ -245,6 +245,16 @@ TEST_F(DraftOfText, TakesTheNumbersThatTheCodeComparesAParameterWith) {
   EXPECT_NE(value(draft, "TWICE"), "[0, 2]") << "which it is not compared with";
 }
 
+TEST_F(DraftOfText, TakesWhatOpenMpIsToldForACountOfThreads) {
+  const Draft draft =
+      draft_of(write("k.cpp",
+                     "extern \"C\" void k(float* x, int n, int nt) {\n#pragma omp parallel for num_threads(nt)\n"
+                     "  for (int i = 0; i < n; i += STEP) x[i] = 1;\n}\n"));
+  EXPECT_NE(draft.yaml.find("sizes: {n: "), std::string::npos) << draft.yaml;
+  EXPECT_NE(draft.yaml.find("args: [x, n, THREADS]"), std::string::npos) << draft.yaml;
+  EXPECT_EQ(draft.yaml.find(" nt: "), std::string::npos) << draft.yaml;
+}
+
 TEST_F(DraftOfText, KnowsWhichConstantsAndKernelsAreMeant) {
   const std::string first =
       "extern \"C\" __global__ void first(float* x, int n) {\n  constexpr int tile = 128;\n"
