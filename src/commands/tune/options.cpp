@@ -59,7 +59,8 @@ void bind_spec(cli::Command& command, TuneOptions& options) {
   command.value("--partition", partition, "I:N",
                 "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs");
   command.check([&options] {
-    if (options.partition && options.search.spec) cli::refuse("--spec runs one spec; it excludes --partition");
+    if (options.search.spec && (options.partition || !options.filters.empty()))
+      cli::refuse(std::string("--spec runs one spec; it excludes ") + (options.partition ? "--partition" : "--filter"));
     if (options.partition && options.mode == Mode::simulate)
       cli::refuse("--simulate and --partition exclude each other: a recording is answered as a whole");
   });

@@ -266,6 +266,7 @@ TEST_F(Spellings, APartThatIsNoneIsRefused) {
             "--partition: '" + std::string(none) + "' is no part; write 0:4 for the first of four; see tune --help");
   refuses({"bench.yaml", "--partition", "0:3"}, "--partition 0:3: there are only 2 specs; use no more parts than that");
   refuses({"bench.yaml", "--partition", "0:2", "--spec", "0"}, "--spec runs one spec; it excludes --partition");
+  refuses({"bench.yaml", "--filter", "T=1", "--spec", "0"}, "--spec runs one spec; it excludes --filter");
 }
 
 TEST_F(Spellings, AConfigurationOfTuneGemmIsParsed) {
