@@ -12,10 +12,13 @@
 namespace tune::config {
 namespace {
 
+/// As `BM:[64,128]` has, which YAML takes for a text.
+bool has_colon(const Node& node) { return node.is_scalar() && node.text.find(':') != std::string::npos; }
+
 void complain_of_name(const Node& key, Diagnostics& diagnostics) {
   diagnostics.add(key.place, fmt::format("'{}' cannot be a parameter's name: use letters, digits and '_', after an "
-                                         "optional '$'",
-                                         key.text));
+                                         "optional '$'{}",
+                                         key.text, has_colon(key) ? ", and put a blank behind the colon" : ""));
 }
 
 ParameterMapping read_mapping(const Node& node, bool in_list,
@@ -96,7 +99,8 @@ std::vector<ParameterMapping> read_params(const Node& node, const std::function<
       mappings.push_back(read_mapping(*item, node.is_list(), taken, needs_identifier, arithmetic, diagnostics));
     } else {
       diagnostics.add(item->place,
-                      fmt::format("params must be a mapping or a list of mappings, not {}", describe(*item)));
+                      fmt::format("params must be a mapping or a list of mappings, not {}{}", describe(*item),
+                                  has_colon(*item) ? "; put a blank behind the colon" : ""));
     }
   }
   return mappings;

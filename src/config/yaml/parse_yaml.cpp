@@ -168,7 +168,9 @@ class Converter {
     std::string_view advice = advice_on(complaint);
     if (advice.starts_with("; close the ") && !advice.ends_with("quotes")) {
       const std::optional<int> open = line_of_open(lines_, advice.back());
-      if (!open) advice = "; put a comma between the entries";
+      if (!open)
+        advice = advice.ends_with('{') ? "; put a comma between the entries, and a blank behind a key's colon"
+                                       : "; put a comma between the entries";
       mark.line = open.value_or(mark.line);
     }
     fail(place(mark), fmt::format("malformed YAML: {}{}", complaint, advice));

@@ -174,6 +174,18 @@ TEST_F(BadInput, AnEmptySpaceIsRefused) {
   EXPECT_EQ(of_params("5"), "gemm.yaml:3: params must be a mapping or a list of mappings, not '5'");
 }
 
+TEST_F(BadInput, AKeyWithoutABlankBehindItsColonIsSaid) {
+  EXPECT_EQ(of_params("{BM:[1, 2], BN: 1}"),
+            "gemm.yaml:3: malformed YAML: end of map flow not found; put a comma between the entries, and a blank "
+            "behind a key's colon");
+  EXPECT_EQ(
+      of_params("BM:[1,2]"),
+      "gemm.yaml:3: params must be a mapping or a list of mappings, not 'BM:[1,2]'; put a blank behind the colon");
+  EXPECT_EQ(of_params("{BM:2, BN: 1}"),
+            "gemm.yaml:3: 'BM:2' cannot be a parameter's name: use letters, digits and '_', after an optional '$', and "
+            "put a blank behind the colon");
+}
+
 TEST_F(BadInput, ValuesOfAWrongFormAreRefused) {
   EXPECT_EQ(of_params("{P: {pow2: [3, 8]}}"),
             "gemm.yaml:3: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, 256]");
