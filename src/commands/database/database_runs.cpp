@@ -6,6 +6,7 @@
 
 #include "database/database_file.h"
 #include "model/values/error.h"
+#include "platform/files/file.h"
 
 namespace tune::commands {
 namespace {
@@ -64,6 +65,17 @@ std::string problem_of_result(const database::ResultKey& key) {
   for (const auto& [name, value] : key.group.problem)
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
   return text;
+}
+
+std::filesystem::path run_of_result(const std::filesystem::path& named) {
+  std::filesystem::path file = recording::run_file(named);
+  std::error_code ignored;
+  if (!platform::is_yaml(file) || !std::filesystem::exists(file, ignored) || database::is_database(file)) return file;
+  const std::filesystem::path yaml = file;
+  if (std::filesystem::exists(file.replace_extension(".jsonl"), ignored)) return file;
+  throw Error(ExitCode::bad_input,
+              fmt::format("{} is no run, and there is no journal {} of it; give the journal or the CSV file of a run",
+                          yaml.string(), file.string()));
 }
 
 std::vector<recording::Recording> read_runs(const std::filesystem::path& path) {

@@ -58,7 +58,7 @@ void bind(cli::Command& command, ReportOptions& options) {
       .files(kYamlFiles);
   command.then([&options] {
     if (options.runs.empty()) options.runs = {last_journal()};
-    for (std::filesystem::path& run : options.runs) run = recording::run_file(run);
+    for (std::filesystem::path& run : options.runs) run = run_of_result(run);
     if (options.output || options.live) return;
     options.output = name_of_page(options.runs.front());
     if (is_something_else(*options.output))

@@ -184,6 +184,15 @@ TEST_F(Report, WithoutANameThePageHasThatOfTheRun) {
   EXPECT_EQ(sandbox_.read("gemm_cache.html"), "mine");
 }
 
+TEST_F(Report, ABestYamlMeansTheJournalBesideIt) {
+  sandbox_.write_script("{T: [1, 2]}");
+  ASSERT_EQ(sandbox_.tune({"--yaml", "bench.yaml", "--tune", "--output", "out"}).code, 0);
+  EXPECT_EQ(data_of(page_of({"out.yaml"}))[0].at("specs").size(), 2u);
+  std::filesystem::remove(sandbox_.folder() / "out.jsonl");
+  expect_refusal({"report", "out.yaml"}, 2,
+                 "out.yaml is no run, and there is no journal out.jsonl of it; give the journal or the CSV file");
+}
+
 TEST_F(Report, RefusesWhatItCannotShow) {
   sandbox_.write("empty.jsonl", "");
   sandbox_.write("text.jsonl", "hello\n");
