@@ -38,10 +38,7 @@ void take_trials(Tuner& tuner, const JobEnd& end, double seconds, results::Tunin
   outcome.fail_wrong_finalists();
   outcome.elapsed_seconds = seconds;
   outcome.ended_early = !end.complete() && !outcome.finals.interrupted();
-  if (outcome.ended_early)
-    outcome.notes.add(
-        "this run ended early and wrote no CSV or YAML (those that exist are of an earlier run); the same command "
-        "continues it");
+  if (outcome.ended_early) outcome.notes.add("this run ended early; the same command continues it");
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
     outcome.notes.add(failure + "\n(--keep-going tries the others anyway)");
 }

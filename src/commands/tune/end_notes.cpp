@@ -21,12 +21,16 @@ void note_repetition(const Target& target, const results::ResultsRules& shown, c
                                   target.plan().measure.state, outcome.notes);
 }
 
-void note_stale_best(const Target& target, const results::ResultsRules& shown, results::TuningOutcome& outcome) {
-  const std::filesystem::path& best = target.outputs.best;
-  if (std::error_code ignored; best.empty() || !std::filesystem::exists(best, ignored)) return;
-  if (!results::Results(shown, target.loaded, target.objective, outcome).any())
-    outcome.notes.add(line_with_escapes(best.string()) +
-                      " is of an earlier run: this one has no valid spec, and left it as it was");
+void note_stale_files(const Target& target, const results::ResultsRules& shown, results::TuningOutcome& outcome) {
+  const auto note = [&](const std::filesystem::path& file, const char* why) {
+    if (std::error_code ignored; file.empty() || !std::filesystem::exists(file, ignored)) return;
+    outcome.notes.add(line_with_escapes(file.string()) + " is of an earlier run: this one " + why +
+                      ", and left it as it was");
+  };
+  if (outcome.ended_early)
+    for (const auto& file : {target.outputs.csv, target.outputs.best}) note(file, "ended early");
+  else if (!results::Results(shown, target.loaded, target.objective, outcome).any())
+    note(target.outputs.best, "has no valid spec");
 }
 
 }  // namespace
@@ -47,7 +51,7 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
   else
     results::note_device_of_file(name_of_input(target.options), target.loaded.source, tuned_for, outcome.notes);
   if (baseline && outcome.finals.has_winner()) outcome.comparison = baseline->compare(tuned_for, outcome);
-  note_stale_best(target, shown, outcome);
+  note_stale_files(target, shown, outcome);
   if (!target.job.silent)
     outcome.logs = results::write_logs(target.outputs.logs, target.options.measure.keep, outcome.trials);
   const std::string path = line_with_escapes(journal.path().string());

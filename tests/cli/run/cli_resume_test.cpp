@@ -616,8 +616,8 @@ TEST_F(Resume, WhatWasFoundBeforeTheDiskWasFullIsPrintedAndKept) {
   EXPECT_TRUE(has(sandbox_.read("err.txt"), "tune: error: cannot write to the journal best.jsonl: "));
   EXPECT_TRUE(has(sandbox_.read("out.txt"), "bench/T=10"));
   EXPECT_TRUE(has(sandbox_.read("out.txt"),
-                  "note: this run ended early and wrote no CSV or YAML (those that exist are of an earlier run); the "
-                  "same command continues it\n"));
+                  "note: this run ended early; the same command continues it\n"
+                  "note: best.csv is of an earlier run: this one ended early, and left it as it was\n"));
   new_runs();
   EXPECT_TRUE(has(tune().out, "Number of valid specs: 20\n"));
   EXPECT_LT(new_runs(), 10);

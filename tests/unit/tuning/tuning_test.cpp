@@ -93,8 +93,7 @@ TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
   EXPECT_EQ(outcome_.trials.size(), 1u);
-  EXPECT_EQ(outcome_.notes.texts(), (Texts{"this run ended early and wrote no CSV or YAML (those that exist are of an "
-                                           "earlier run); the same command continues it"}));
+  EXPECT_EQ(outcome_.notes.texts(), Texts{"this run ended early; the same command continues it"});
 }
 
 TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
