@@ -24,8 +24,8 @@ std::string to_text(const Usage& usage) {
       usage.programs ? fmt::format("programs {:.1f} s", seconds(Stage::check) + seconds(Stage::measure))
                      : fmt::format("check {:.1f} s, measure {:.1f} s", seconds(Stage::check), seconds(Stage::measure));
   return fmt::format(
-      "time spent: {}, {} idle {:.1f} s{}; beside that, in parallel: build {:.1f} s, load {:.1f} s{}", busy,
-      usage.devices == 1 ? "device" : fmt::format("{} devices", usage.devices), usage.idle_seconds,
+      "time spent: {}, {} {:.1f} s{}; beside that, in parallel: build {:.1f} s, load {:.1f} s{}", busy,
+      usage.devices == 1 ? "nothing to run" : fmt::format("{} devices idle", usage.devices), usage.idle_seconds,
       usage.finals_seconds > 0 ? fmt::format(", finals {:.1f} s", usage.finals_seconds) : "", seconds(Stage::build),
       seconds(Stage::start) + seconds(Stage::load),
       opening > usage.sweep_seconds / 2
