@@ -23,8 +23,8 @@ void set_objectives(Plan& plan, const recording::Recording& recording, const std
   for (const std::string& name : written)
     if (std::ranges::find(known, name) == known.end())
       throw Error(ExitCode::bad_input,
-                  fmt::format("{}: the recording has no figure '{}' to be the objective{}; it has {}", recording.file,
-                              name, did_you_mean(name, known), fmt::join(known, ", ")));
+                  fmt::format("{}: the recording has no figure '{}' to be the objective; it has {}", recording.file,
+                              name, fmt::join(known, ", ")));
   plan.objective = written.front();
   plan.other_objectives.assign(written.begin() + 1, written.end());
 }

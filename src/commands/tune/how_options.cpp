@@ -209,9 +209,9 @@ void require_file(const std::filesystem::path& baseline) {
 
 void bind_baseline(cli::Command& command, TuneOptions& options) {
   command
-      .list(
-          "--baseline", options.baseline_spec, "FILE|NAME=V",
-          "Compare with this earlier result (best YAML, journal, CSV) or spec; exit with 3 if it is faster, 5 if open")
+      .list("--baseline", options.baseline_spec, "FILE|NAME=V",
+            "Compare the best with this earlier result (best YAML, journal, CSV) or spec; exit with 3 if slower, 5 if "
+            "open")
       .files(kResultFiles);
   command.then([&options] { tell_file_from_spec(options); });
   command.share("--threshold", options.threshold, "By how much slower than --baseline is no regression (default: 3%)",

@@ -29,7 +29,8 @@ std::string reported(const Plan& plan, const Measurement& measurement, const std
   std::vector<std::string> names;
   for (const auto& [name, value] : measurement.metrics) names.push_back(name);
   const std::string meant = did_you_mean(missing, names);
-  return meant + "; the program reports " + (names.empty() ? "no columns" : fmt::format("{}", fmt::join(names, ", "))) +
+  return meant + (meant.empty() ? "; the" : " The") + " program reports " +
+         (names.empty() ? "no columns" : fmt::format("{}", fmt::join(names, ", "))) +
          (meant.empty() ? fmt::format("; let it print a line of JSON such as {{\"{}\": 1.5}}", missing) : "");
 }
 

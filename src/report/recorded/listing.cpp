@@ -112,8 +112,10 @@ const Listed& find_column(const std::vector<Listed>& all, const std::string& nam
   if (found != all.end()) return *found;
   std::vector<std::string> titles;
   for (const Listed& column : all) titles.push_back(short_title(column.title));
-  throw Error(ExitCode::bad_input, fmt::format("{}: there is no column '{}'{}; there are {}", option, name,
-                                               did_you_mean(name, titles), fmt::join(titles, ", ")));
+  const std::string meant = did_you_mean(name, titles);
+  throw Error(ExitCode::bad_input,
+              fmt::format("{}: there is no column '{}'{}", option, name,
+                          meant.empty() ? fmt::format("; there are {}", fmt::join(titles, ", ")) : meant));
 }
 
 void sort_rows(std::vector<Row>& rows, const Listed& column, bool descending) {

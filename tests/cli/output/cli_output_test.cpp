@@ -174,7 +174,7 @@ TEST_F(Output, AnObjectiveThatTheFirstSpecDoesNotReportEndsTheSweep) {
   const char* script = "#!/bin/sh\necho run >> runs\necho '{\"time\": 1, \"GB/s\": 5, \"heat\": 2}'\n";
   std::filesystem::permissions(sandbox_.write("bench.sh", script), std::filesystem::perms::owner_all);
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3, 1]}\n");
-  const std::string missing = "objective GBs was not measured, did you mean 'GB/s'?; the program reports GB/s, heat";
+  const std::string missing = "objective GBs was not measured, did you mean 'GB/s'? The program reports GB/s, heat";
   Result result = sandbox_.tune({"bench.yaml", "--tune", "--objective", "GBs"});
   EXPECT_EQ(result.code, 2);
   EXPECT_TRUE(has(result.err, missing + " (--keep-going tries the other specs anyway)\n")) << result.err;
@@ -192,7 +192,7 @@ TEST_F(Output, AMetricThatTheFirstSpecDoesNotReportEndsTheSweep) {
   sandbox_.write("bench.yaml", "name: bench\nfile: bench.sh\nparams: {T: [2, 3]}\nmetrics: {haet: {maximize: true}}\n");
   const Result result = sandbox_.tune({"bench.yaml", "--tune"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_TRUE(has(result.err, "metric haet was not measured, did you mean 'heat'?; the program reports heat"))
+  EXPECT_TRUE(has(result.err, "metric haet was not measured, did you mean 'heat'? The program reports heat"))
       << result.err;
 }
 
@@ -261,7 +261,7 @@ TEST_F(Output, ProgressGoesToStderrInPlainLines) {
   sandbox_.write_script("{T: [3, 1, 2]}");
   const Result result = tune({"bench.yaml", "--tune"});
   EXPECT_TRUE(has(result.err, "3/3 | best 1.000 ms (1) T=1\n"));
-  EXPECT_TRUE(has(masked(result.err), "time spent: programs # s, device idle # s, finals # s; beside that"));
+  EXPECT_TRUE(has(masked(result.err), "time spent: programs # s, nothing to run # s, finals # s; beside that"));
   EXPECT_EQ((result.out + result.err).find_first_of("\r\x1b"), std::string::npos);
 }
 
