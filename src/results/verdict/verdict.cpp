@@ -61,6 +61,8 @@ class VerdictText {
                : (standing_.by_time ? ", by its recorded time, because " : ", by its recorded value, because ") +
                      line_with_escapes(why)));
       add("new: " + winner_text());
+      if (compares_records())
+        add("nothing was measured now: both are recorded; the same command with --fresh measures the new one again");
     } else {
       add(head + winner_text());
     }
@@ -87,6 +89,11 @@ class VerdictText {
     if (outcome_->comparison->with_spec) return "";
     const std::string settings = report::settings_text(compared.old_spec, summary_->varying);
     return ", " + (settings.empty() ? "its winner" : line_with_escapes(settings));
+  }
+
+  bool compares_records() const {
+    const HeldFinals* held = outcome_->finals.held();
+    return !verdict_.compared->paired && winner_->trial->recorded && (held == nullptr || held->date);
   }
 
   bool works_alone() const {
