@@ -81,12 +81,55 @@ TEST_F(CustomResume, AKernelThatKeepsItsFirstResultCannotWin) {
   change_source("out[j] = in[j]", "kept[j] = out[j] = in[j], is_kept = true");
   const Result result = tune({"--tune"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_TRUE(has(result.out, "note: spec 1 failed in the finals, although the sweep found it right: wrong result in"));
+  EXPECT_TRUE(has(result.out, "      1  check, reported: wrong result in")) << "the sweep finds it: " << result.out;
   EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
   const Result compared = tune({"--tune", "--compare"});
   EXPECT_EQ(compared.code, 3);
   EXPECT_TRUE(has(compared.out, "compared with the reference: 2 specs: 1 right, 1 wrong\n")) << compared.out;
   EXPECT_TRUE(has(sandbox_.tune({"show", "--failed"}).out, "failed: 1 of 2\n"));
+}
+
+/// A spec works in the sweep of the first run, and is wrong in the finals of the second.
+class WrongInTheFinals : public CustomResume {
+ protected:
+  void sweep_and_spoil(const std::string& which) const {
+    write("plain");
+    const std::string flag = (sandbox_.folder() / "spoilt").string();
+    change_source("extern \"C\" void copy", "int absent(const char*, int) asm(\"access\");\nextern \"C\" void copy");
+    change_source("if (BREAK) absent();",
+                  "if ((" + which + ") && absent(\"" + flag + "\", 0) == 0) { out[0] = -7; return; }");
+    EXPECT_EQ(tune({"--kt-cache", "cache.json"}).code, 0);
+    sandbox_.write("spoilt", "");
+  }
+  /// What is shown of spec `i` in the browser, up to its end.
+  std::string on_page(const std::string& i) const {
+    sandbox_.tune({"report", "best.jsonl", "-o", "page.html"});
+    const std::string page = sandbox_.read("page.html");
+    const auto at = page.rfind("\"idx\":" + i + ",");
+    return page.substr(at, page.find('}', at) - at);
+  }
+};
+
+TEST_F(WrongInTheFinals, HasFailedWhereverItIsShown) {
+  sweep_and_spoil("STEP == 8");
+  EXPECT_TRUE(has(on_page("1"), "\"seconds\":"));
+  const Result result = tune({"--tune", "--kt-cache", "cache.json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(has(result.out, "note: spec 1 failed in the finals, although the sweep found it right: out was"));
+  EXPECT_TRUE(has(result.out, "top_spec_idx: 0\n")) << result.out;
+  EXPECT_TRUE(has(on_page("1"), "\"reason\":"));
+  const std::string cache = sandbox_.read("cache.json");
+  EXPECT_TRUE(has(cache.substr(cache.rfind("\"0,8\": ")), "RuntimeFailedConfig")) << cache;
+}
+
+TEST_F(WrongInTheFinals, LeavesNoSpecThatWorks) {
+  sweep_and_spoil("STEP > 0");
+  std::filesystem::copy(sandbox_.folder() / "best.jsonl", sandbox_.folder() / "old.jsonl");
+  const Result result = tune({"--tune"});
+  EXPECT_EQ(result.code, 1) << result.err;
+  EXPECT_TRUE(result.out.starts_with("FAIL: none of 2 specs works; in the finals: out was not fully")) << result.out;
+  EXPECT_TRUE(has(sandbox_.tune({"diff", "old.jsonl", "best.jsonl"}).out, "fails now"));
+  EXPECT_TRUE(has(tune({"--tune"}).out, "note: failures from an earlier run: 2;"));
 }
 
 TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
