@@ -59,6 +59,8 @@ RankedRun ranked(const recording::Recording& recording, const Objective& objecti
   if (run.finals) objective.keep_own_costs(*run.finals);
   const std::optional<Spec> today = run.finals ? default_of(*run.finals) : std::nullopt;
   const Finals* finals = run.finals ? &*run.finals : nullptr;
+  for (Trial& trial : run.trials)
+    if (const Failure* why = wrong_result_of(finals, trial.spec.mesh_idx)) trial.outcome = *why;
   run.ranking = rank(run.trials, merits_of(run.trials, objective, finals), finals, same_code(run.trials, today));
   return run;
 }

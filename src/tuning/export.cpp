@@ -103,6 +103,9 @@ void Exporter::add(const Trial& trial) {
 }
 
 void Exporter::finish(std::span<const Trial> trials) {
+  // The finals may have found wrong what the sweep could time.
+  for (const Trial& trial : trials)
+    if (cache_ && trial.is_wrong()) cache_->add(recorded(trial), platform::timestamp(), true);
   if (cache_) cache_->close();
   cache_.reset();
   if (t4_.empty()) return;

@@ -113,10 +113,8 @@ class FinalsStage {
     if (rules.end_is_firm && contenders.count() > 1) cut_to_time(contenders, tuner.trials(), rules, seconds_left);
     if (!enough(contenders)) {
       finals_->state = NoFinals{NoFinals::Why::no_time, needed};
-      return notes.add(
-          fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders; a longer "
-                      "--time-budget or --finals-budget makes room for them",
-                      std::max(seconds_left, 0.0)));
+      return notes.add(fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders",
+                                   std::max(seconds_left, 0.0)));
     }
     hold_finals(id, contenders.all(), rules);
   }
@@ -180,8 +178,10 @@ class FinalsStage {
     HeldFinals& held = *finals_->held();
     held.room = room;
     held.seconds = std::chrono::duration<double>(now() - begin).count();
+    const auto is_wrong = [](const Finalist& each) { return each.failure && each.failure->is_wrong_result(); };
     // A result that is timed again is not to be known the next time.
-    if ((count > 1 || !job_.alone) && finals_->has_winner()) job_.journal.append(wire::FinalsRecord{id, held});
+    const bool says_much = finals_->has_winner() || std::ranges::any_of(held.finalists, is_wrong);
+    if ((count > 1 || !job_.alone) && says_much) job_.journal.append(wire::FinalsRecord{id, held});
   }
 
   // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has

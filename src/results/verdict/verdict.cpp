@@ -256,9 +256,11 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
                 : summary.trials.empty()     ? "no spec was tried"
                 : outcome.ended_early        ? "no spec has worked yet: the run ended early"
                                              : none + (may_work ? ", and the machine may be to blame" : "");
-  if (outcome.finals.has_winner() && !summary.trials.empty() && !may_work) verdict.decision = Decision::fail;
+  const bool may_win = may_work || !summary.ranking.rows.empty();
+  if (!summary.trials.empty() && !may_win) verdict.decision = Decision::fail;
   verdict.lines = {head_of(verdict, summary) + verdict.why};
-  if (!outcome.finals.has_winner()) verdict.lines.emplace_back("  next: the same command holds the finals again");
+  if (!outcome.finals.has_winner() && may_win)
+    verdict.lines.emplace_back("  next: the same command holds the finals again");
   return verdict;
 }
 

@@ -186,7 +186,10 @@ TEST_F(VerdictTest, SaysHowManyRoundsItTakes) {
   row(0).finals_result->rounds = 2;
   EXPECT_EQ(verdict().why, "it takes 9 rounds to tell it from others, and there was time for 2");
   held().seconds = 2.6;
-  EXPECT_EQ(verdict().lines.back(), "  next: the same command with --finals-budget 20s holds longer finals");
+  const std::string longer = "  next: the same command with --finals-budget 20s holds longer finals";
+  EXPECT_EQ(verdict().lines.back(), longer);
+  held().disturbed = {3, 1};
+  EXPECT_EQ(verdict().lines.back(), longer) << "what else is open counts later";
 }
 
 TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
@@ -291,8 +294,17 @@ TEST_F(VerdictTest, FailsWhereNoSpecWorks) {
   trials_.resize(1);
   summary_.trials = trials_;
   EXPECT_EQ(line(0), "FAIL: the only spec that was tried does not work");
-  held().finalists = {{.entrant = {trials_[0].spec}, .failure = Failure{}}};
-  EXPECT_EQ(verdict().decision, Decision::undecided) << "all failed in the finals";
+  held().finalists = {{.entrant = {trials_[0].spec}, .failure = Failure{Stage::check, Cause::reported, "wrong"}}};
+  EXPECT_EQ(line(0),
+            "FAIL: there is no winner: all specs failed in the finals, though the sweep could time them: wrong");
+}
+
+TEST_F(VerdictTest, IsUndecidedWhereAllFailInTheFinalsAndTheSweepHasTimes) {
+  held().finalists = {{.entrant = {trials_[0].spec}, .failure = Failure{Stage::measure, Cause::crashed, "killed"}}};
+  summary_.winner = false;
+  EXPECT_EQ(verdict().decision, Decision::undecided);
+  EXPECT_TRUE(line(0).starts_with("UNDECIDED: there is no winner: all specs failed in the finals, though the sweep"));
+  EXPECT_EQ(line(1), "  next: the same command holds the finals again");
 }
 
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
