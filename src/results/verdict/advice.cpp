@@ -127,7 +127,8 @@ std::string advice(const Standing& standing) {
   if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
   const HeldFinals* held = outcome.finals.held();
   if (held == nullptr || !standing.by_rounds) return "";
-  if (held->disturbed.left_out > 0 || held->overlooked) return measured_again(standing) + ", on a quieter machine";
+  if (standing.loss && (held->disturbed.left_out > 0 || held->overlooked))
+    return measured_again(standing) + ", on a quieter machine";
   if (standing.winner->finals_result && standing.winner->finals_result->rounds >= SequentialIntervals::looks().back())
     return price_of_winner(standing) + without_more_rounds(standing);
   const std::string quiet = standing.noise_cause().empty() ? "" : "when the noise is over, ";
