@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <set>
 #include <utility>
 
-#include "model/program.h"
 #include "model/statistics/tournament.h"
-#include "platform/store/store.h"
 #include "tuning/contenders.h"
-#include "tuning/journal_lookup.h"
+#include "tuning/finals_journal.h"
 
 namespace tune::tuning {
 namespace {
@@ -97,8 +94,11 @@ class FinalsStage {
     }
     if (job_.objective.by_time()) mark_slow(contenders, tuner.trials());
     meant_ = contenders.count();
-    const std::string id = finals_id(contenders.all());
-    if (restore(id, contenders.all())) return;
+    const FinalsJournal journal(job_, contenders.all());
+    if (std::optional<HeldFinals> before = journal.restore()) {
+      finals_->state = std::move(*before);
+      return;
+    }
     const exec::FinalsRules rules = rules_after(tuner);
     const double round = round_seconds(contenders, tuner.trials(), rules);
     const double needed = Judge(contenders.specs.size()).fewest_rounds() * round;
@@ -116,7 +116,7 @@ class FinalsStage {
       return notes.add(fmt::format("there were no finals: the {:.1f} s left are too few for a round of two contenders",
                                    std::max(seconds_left, 0.0)));
     }
-    hold_finals(id, contenders.all(), rules);
+    hold_finals(journal, contenders.all(), rules);
   }
 
   exec::FinalsRules rules_after(const Tuner& tuner) const {
@@ -155,11 +155,11 @@ class FinalsStage {
     return rules;
   }
 
-  void hold_finals(const std::string& id, std::vector<wire::Contender> contenders, exec::FinalsRules rules) {
+  void hold_finals(const FinalsJournal& journal, std::vector<wire::Contender> contenders, exec::FinalsRules rules) {
     const auto begin = now();
     std::optional<double> room;
     if (job_.deadline) room = std::max(std::chrono::duration<double>(*job_.deadline - begin).count(), 0.0);
-    blame_for_ends(id, contenders, rules);
+    journal.blame_for_ends(contenders, rules);
     const std::size_t count = contenders.size();
     const auto finals = job_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {
@@ -181,59 +181,7 @@ class FinalsStage {
     const auto is_wrong = [](const Finalist& each) { return each.failure && each.failure->is_wrong_result(); };
     // A result that is timed again is not to be known the next time.
     const bool says_much = finals_->has_winner() || std::ranges::any_of(held.finalists, is_wrong);
-    if ((count > 1 || !job_.alone) && says_much) job_.journal.append(wire::FinalsRecord{id, held});
-  }
-
-  // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
-  // ended in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
-  void blame_for_ends(const std::string& id, std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) {
-    const bool suspicious = job_.journal.ends_of(id) > 0;
-    const auto turn_of = [this, id](const wire::Contender& contender) { return id + "/" + contender_id(contender); };
-    const auto noted = std::make_shared<bool>(false);
-    rules.note_waiting = [this, noted] {
-      *noted = false;
-      job_.journal.note_end();
-    };
-    rules.note_turn = [this, noted, suspicious, id, turn_of](const wire::Contender& contender) {
-      const bool was_noted = std::exchange(*noted, true);
-      if (suspicious || !was_noted) job_.journal.append(wire::StartedRecord{suspicious ? turn_of(contender) : id});
-    };
-    if (!suspicious) return;
-    for (wire::Contender& contender : contenders) {
-      const Failure failure = run_ended_while_it_ran();
-      if (job_.journal.ends_of(turn_of(contender)) >= kMostEnds && !again(failure, true)) contender.failure = failure;
-    }
-  }
-
-  // The grid may have changed since then, but not those who took part. False: there are none, or a contender is
-  // unknown.
-  bool restore(const std::string& id, const std::vector<wire::Contender>& contenders) {
-    const Finals* before = recorded(id);
-    if (before == nullptr) return false;
-    Finals finals = *before;
-    finals.accuracy = job_.accuracy;
-    for (Finalist& finalist : finals.finalists) {
-      const auto same = [&](const wire::Contender& contender) { return same_contender(contender, finalist); };
-      const auto found = std::ranges::find_if(contenders, same);
-      if (found == contenders.end()) return false;
-      finalist.entrant = found->entrant;
-    }
-    finals_->state = HeldFinals{std::move(finals), false, job_.journal.date_of(id)};
-    return true;
-  }
-
-  const Finals* recorded(const std::string& id) const {
-    const Finals* recorded = job_.journal.find_finals(id);
-    const auto is_held_again = [&](const Finalist& finalist) {
-      return finalist.failure && again(*finalist.failure, job_.journal.repeats(id));
-    };
-    if (recorded == nullptr || all_failed(*recorded)) return nullptr;
-    return std::ranges::any_of(recorded->finalists, is_held_again) ? nullptr : recorded;
-  }
-
-  /// Whether finals are held again because a contender failed there in this way, for the first time or repeatedly.
-  bool again(const Failure& failure, bool repeated) const {
-    return job_.retry_failed || has_lapsed(failure, repeated, job_.deadlines);
+    if ((count > 1 || !job_.alone) && says_much) journal.append(held);
   }
 
   /// Finds the specs that are measured just as the earlier result that they are compared with.
@@ -320,42 +268,6 @@ class FinalsStage {
                !finalist.entrant.is_vendor() || said.insert(why).second)
         notes.add_of_baseline(finalist.entrant.name, why);
     }
-  }
-
-  std::string contender_id(const wire::Contender& contender) const {
-    const exec::RequestFactory& requests = job_.requests;
-    const Spec& spec = contender.entrant.spec;
-    if (!contender.stored)
-      return label_of(contender.entrant) +
-             (contender.entrant.is_vendor() ? requests.vendor_id() : requests.trial_id(spec));
-    const wire::KernelRun* kernel = contender.stored->request.kernel();
-    const wire::ProgramRun* program = contender.stored->request.program();
-    return label_of(contender.entrant) +
-           exec::Identity::of_code(contender.stored->hash, kernel != nullptr ? *kernel : wire::KernelRun(),
-                                   program != nullptr ? program->args : arguments_of(job_.plan, spec),
-                                   device_settings(spec));
-  }
-
-  // It stands for who takes part and how, so that the same finals are not held twice.
-  std::string finals_id(const std::vector<wire::Contender>& contenders) const {
-    std::vector<std::string> ids;
-    for (const wire::Contender& contender : contenders) ids.push_back(contender_id(contender));
-    std::sort(ids.begin(), ids.end());
-    platform::Hash hash;
-    if (job_.plan.measure.energy != MeasureRules::Energy::never) hash.add("energy");
-    if (!job_.objective.by_time()) hash.add(job_.objective.definition());
-    for (const std::string& id : ids) hash.add(id);
-    for (const auto& limit : {job_.settings.budget, job_.time_budget, job_.width})
-      hash.add(limit ? fmt::format("{}", *limit) : "-");
-    if (job_.question) hash.add(fmt::format("{}", job_.question->threshold));
-    if (job_.accuracy != kAccuracy) hash.add(fmt::format("{}", job_.accuracy));
-    return hash.hex();
-  }
-
-  bool same_contender(const wire::Contender& contender, const Finalist& finalist) const {
-    if (contender.entrant.name != finalist.entrant.name) return false;
-    return contender.entrant.is_vendor() || contender.stored ||
-           job_.requests.trial_id(contender.entrant.spec) == job_.requests.trial_id(finalist.entrant.spec);
   }
 
   const FinalsJob& job_;
