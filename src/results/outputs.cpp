@@ -159,7 +159,7 @@ void write_csv(const fs::path& path, const Space& space, const TuningOutcome& ou
   report::Csv csv(
       text, summary.name, parameter_names(space), summary.columns,
       {report::devices_of(summary.trials) > 1, summary.tuned, report::any_shared(summary.trials),
-       outcome.finals.interrupted(), report::any_named_otherwise(summary.trials, summary.name), summary.time});
+       outcome.finals.interrupted, report::any_named_otherwise(summary.trials, summary.name), summary.time});
   const std::map<std::int64_t, report::CsvPlace> places = places_of(summary);
   std::vector<const Trial*> trials;
   for (const Trial& trial : summary.trials) trials.push_back(&trial);

@@ -221,7 +221,7 @@ config::BestResult Results::best(const Device& device) const {
   if (!sweep.build.key.empty() && loaded_->source.root.find("file") != nullptr)
     best.store_path = fs::path(sweep.build.key) / traits_of(loaded_->plan.backend()).artifact;
   best.code = sweep.build.code;
-  best.finals_interrupted = outcome_->finals.interrupted();
+  best.finals_interrupted = outcome_->finals.interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
   best.command = best_command();
   best.device = device;

@@ -88,7 +88,7 @@ wire::ResultsRecord record_of(const Results& results, const config::Loaded& load
   record.trials = tried_of(outcome, plan, objective, id_of);
   if (const Finals* finals = outcome.finals.held(); finals != nullptr)
     add_computed(record.finals.emplace(*finals), summary, plan, objective);
-  record.finals_interrupted = outcome.finals.interrupted();
+  record.finals_interrupted = outcome.finals.interrupted;
   record.pruned = summary.pruned;
   record.unranked = summary.unranked;
   record.logs = summary.logs;
@@ -126,9 +126,10 @@ TuningOutcome outcome_of(const recording::JournalRun& run) {
   outcome.specs = Natural::parse(results.specs);
   if (results.default_idx >= 0) outcome.default_spec = Spec{results.default_idx, {}};
   if (results.finals)
-    outcome.finals.state = HeldFinals{*results.finals, results.finals_interrupted};
-  else if (results.finals_interrupted)
-    outcome.finals.state = NoFinals{NoFinals::Why::interrupted};
+    outcome.finals.state = HeldFinals{*results.finals};
+  else
+    outcome.finals.state = NoFinals{NoFinals::Why::not_recorded};
+  outcome.finals.interrupted = results.finals_interrupted;
   outcome.fail_wrong_finalists();
   outcome.pruned = results.pruned;
   outcome.unranked = results.unranked;

@@ -28,15 +28,14 @@ struct DisturbedSpecs {
 
 /// There are no rounds of any finals, and why.
 struct NoFinals {
-  /// `unknown`: a recording does not say it, or there was no need for any.
-  enum class Why { unknown, not_wanted, recorded_times_decide, one_process, memory_for_one, no_time, interrupted };
-  Why why = Why::unknown;
+  /// `not_due`: fewer than two compete, or the run has not come to them. `not_recorded`: a recording does not say it.
+  enum class Why { not_due, not_recorded, not_wanted, recorded_times_decide, one_process, memory_for_one, no_time };
+  Why why = Why::not_due;
   double needed_seconds = 0;  ///< for so many rounds that they tell specs apart; of `no_time`
 };
 
 /// Finals that were held, now or, as the journal has them, before.
 struct HeldFinals : Finals {
-  bool interrupted = false;                     ///< before their end: these are the rounds until then
   std::optional<std::string> date = {};         ///< see Journal::date_of; unset: this run held them
   std::optional<std::int64_t> overlooked = {};  ///< the mesh_idx of overlooked_spec()
   DisturbedSpecs disturbed = {};
@@ -45,13 +44,13 @@ struct HeldFinals : Finals {
 /// What became of the finals.
 struct FinalsOutcome {
   std::variant<NoFinals, HeldFinals> state;
-  bool unrivalled = false;  ///< the sweep left one spec that they could have timed
+  bool unrivalled = false;   ///< the sweep left one spec that they could have timed
+  bool interrupted = false;  ///< before they were over: those held are the rounds until then, if there was any
 
   /// Null where the other is not.
   const NoFinals* none() const { return std::get_if<NoFinals>(&state); }
   const HeldFinals* held() const { return std::get_if<HeldFinals>(&state); }
   HeldFinals* held() { return std::get_if<HeldFinals>(&state); }
-  bool interrupted() const { return held() ? held()->interrupted : none()->why == NoFinals::Why::interrupted; }
   /// False: those that came into the finals failed there, and one that was too slow for them is not to win instead.
   bool has_winner() const { return held() == nullptr || !all_failed(*held()); }
 };

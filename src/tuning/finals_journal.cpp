@@ -26,7 +26,7 @@ std::optional<results::HeldFinals> FinalsJournal::restore() const {
     if (found == contenders_.end()) return std::nullopt;
     finalist.entrant = found->entrant;
   }
-  return results::HeldFinals{std::move(finals), false, job_.journal.date_of(id_)};
+  return results::HeldFinals{std::move(finals), job_.journal.date_of(id_)};
 }
 
 const Finals* FinalsJournal::recorded() const {

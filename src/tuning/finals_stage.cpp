@@ -59,10 +59,7 @@ class FinalsStage {
     try {
       decide(tuner);
     } catch (const exec::Interrupted&) {
-      if (HeldFinals* held = finals_->held(); held != nullptr)
-        held->interrupted = true;
-      else
-        finals_->state = NoFinals{NoFinals::Why::interrupted};
+      finals_->interrupted = true;
       add_all_notes();
       throw;
     }
@@ -86,6 +83,7 @@ class FinalsStage {
     const std::size_t chosen = contenders.specs.size();
     finals_->unrivalled = chosen == 1;
     alone_ = job_.alone || is_one_program_of_unknown_noise(tuner, contenders);
+    if (!enough(contenders)) return;
     compare_code(tuner, contenders);
     cut_to_memory(contenders, job_.requests, job_.one_process, notes);
     if (!enough(contenders)) {

@@ -37,7 +37,7 @@ void take_trials(Tuner& tuner, const JobEnd& end, double seconds, results::Tunin
   outcome.trials = std::move(tuner.trials());
   outcome.fail_wrong_finalists();
   outcome.elapsed_seconds = seconds;
-  outcome.ended_early = !end.complete() && !outcome.finals.interrupted();
+  outcome.ended_early = !end.complete() && !outcome.finals.interrupted;
   if (outcome.ended_early) outcome.notes.add("this run ended early; the same command continues it");
   if (const std::string& failure = tuner.systematic_failure(); end.complete() && !failure.empty())
     outcome.notes.add(failure + "\n(--keep-going tries the others anyway)");

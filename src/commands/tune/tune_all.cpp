@@ -267,7 +267,7 @@ class Tunings {
     const results::TuningOutcome& outcome = tuned.outcome;
     std::string text = fmt::format("{} of {}", outcome.trials.size(),
                                    outcome.specs.value_or(Natural(std::ssize(outcome.trials))).text());
-    text += outcome.finals.interrupted() ? ", finals interrupted" : outcome.finals.held() ? ", finals" : ", no finals";
+    text += outcome.finals.interrupted ? ", finals interrupted" : outcome.finals.held() ? ", finals" : ", no finals";
     const auto same = [&](const tuning::TunedShape& shape) { return holds(tuned.best->winner, shape.winner.params); };
     if (const auto other = std::ranges::find_if(winners_, same); other != winners_.end()) text += ", as " + other->name;
     if (!tuned.started_workers) text += ", recorded";

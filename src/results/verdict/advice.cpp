@@ -108,7 +108,7 @@ std::string longer_finals(const Standing& standing) {
 std::string advice(const Standing& standing) {
   const TuningOutcome& outcome = *standing.outcome;
   if (standing.has_short_runs()) return "give the command more to do, or let it report its own time";
-  if (outcome.finals.interrupted()) return "the same command holds the finals anew, and repeats nothing else";
+  if (outcome.finals.interrupted) return "the same command holds the finals anew, and repeats nothing else";
   if (outcome.ended_early) return "the same command goes on from here";
   if (outcome.comparison && !standing.by_time && !best_of(*outcome.comparison).interval)
     return best_of(*outcome.comparison).ratio

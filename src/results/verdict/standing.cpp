@@ -41,7 +41,8 @@ std::optional<double> width_of(const std::vector<double>& costs) {
 std::string why_none(NoFinals::Why why) {
   const std::string head = "no finals were held";
   switch (why) {
-    case NoFinals::Why::unknown:
+    case NoFinals::Why::not_due:
+    case NoFinals::Why::not_recorded:
       return head;
     case NoFinals::Why::not_wanted:
       return head + ": --no-finals";
@@ -53,8 +54,6 @@ std::string why_none(NoFinals::Why why) {
       return head + ": the device has memory for one spec";
     case NoFinals::Why::no_time:
       return head + ": there was no time for two specs";
-    case NoFinals::Why::interrupted:
-      return "the finals were interrupted";
   }
   return head;
 }
@@ -113,9 +112,9 @@ std::string Standing::why_open() const {
     return fmt::format("--time-budget {:.4g}s was too short for another of {} specs", *demands->time_budget,
                        summary->specs->text());
   if (!has_rivals(*summary, *outcome)) return "";
+  if (outcome->finals.interrupted) return "the finals were interrupted";
   const HeldFinals* held = outcome->finals.held();
   if (held == nullptr) return why_none(outcome->finals.none()->why);
-  if (held->interrupted) return "the finals were interrupted";
   if (!by_rounds) return "these finals compared times, which the objective does not follow from";
   if (!loss)
     return fmt::format("it takes {} rounds to tell it from others, and there was time for {}", fewest_rounds(),

@@ -263,13 +263,16 @@ TEST_F(VerdictTest, SpeaksOfTheNoiseOfTimesWhereTheyAreOneOfSeveralObjectives) {
 
 TEST_F(VerdictTest, SaysWhyThereIsNone) {
   const auto why = [&] { return verdict().decision == Decision::undecided ? verdict().why : "decided"; };
-  held().interrupted = true;
+  outcome_.finals.interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
-  held().interrupted = false;
+  outcome_.finals.interrupted = false;
   summary_.ranked_by = "size";
   EXPECT_EQ(why(), "these finals compared times, which the objective does not follow from");
-  hold_none({results::NoFinals::Why::interrupted});
+  hold_none();
+  outcome_.finals.interrupted = true;
   EXPECT_EQ(why(), "the finals were interrupted");
+  outcome_.finals.interrupted = false;
+  EXPECT_EQ(why(), "no finals were held");
   hold_none({results::NoFinals::Why::not_wanted});
   EXPECT_EQ(why(), "no finals were held: --no-finals");
   summary_.objectives = {"time", "energy"};

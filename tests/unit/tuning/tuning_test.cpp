@@ -97,7 +97,7 @@ TEST_F(TuningTest, ThatEndsEarlyNotesThatItsJournalContinuesIt) {
 }
 
 TEST_F(TuningTest, WhoseFinalsWereInterruptedHasACompleteSweep) {
-  outcome_.finals.state = results::NoFinals{results::NoFinals::Why::interrupted};
+  outcome_.finals.interrupted = true;
   runner_.ends_run_at = 1;
   EXPECT_EQ(folder_.complaint([&] { sweep(); }), "the machine is gone");
   EXPECT_FALSE(outcome_.ended_early);
