@@ -166,21 +166,20 @@ void Journal::accept(wire::Record record) {
   }
   if (auto* distrust = std::get_if<wire::DistrustRecord>(&record); distrust && last_run_)
     distrusts_[subject_of(*last_run_)] = {std::move(distrust->why), ++last_place_};
-  const std::string date = last_run_ ? last_run_->date : "";
-  if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) {
-    forget_ends(finals->id);
-    const Finals* before = find_finals(finals->id);
-    note_repeat(finals->id, before != nullptr && any_repeats(failures_of(*before), failures_of(finals->finals)));
-    finals_.insert_or_assign(finals->id, Held{std::move(finals->finals), ++last_place_, date});
-  }
+  if (auto* finals = std::get_if<wire::FinalsRecord>(&record)) keep(finals_, finals->id, std::move(finals->finals));
   if (auto* trial = std::get_if<wire::TrialRecord>(&record)) {
-    std::string id = trial->id;
-    forget_ends(id);
-    const wire::TrialRecord* before = find(id);
-    note_repeat(id, before != nullptr && any_repeats(failures_of(before->trial), failures_of(trial->trial)));
-    if (before == nullptr && foreign_run()) ++foreign_trials_;
-    trials_.insert_or_assign(std::move(id), Known{std::move(*trial), ++last_place_, date});
+    if (find(trial->id) == nullptr && foreign_run()) ++foreign_trials_;
+    keep(trials_, trial->id, std::move(trial->trial));
   }
+}
+
+template <class Result>
+void Journal::keep(Results<Result>& results, const std::string& id, Result result) {
+  forget_ends(id);
+  const auto before = results.find(id);
+  const bool repeats = before != results.end() && any_repeats(failures_of(before->second.result), failures_of(result));
+  const std::string date = last_run_ ? last_run_->date : "";
+  results.insert_or_assign(id, Recorded<Result>{std::move(result), ++last_place_, date, repeats});
 }
 
 void Journal::clear() {
@@ -189,7 +188,6 @@ void Journal::clear() {
   last_run_.reset();
   trials_.clear();
   finals_.clear();
-  repeats_.clear();
   running_.clear();
   ends_.clear();
   damaged_.clear();
@@ -214,7 +212,6 @@ void Journal::forget_older() {
   const std::int64_t begin = series_ ? series_->begin : last_place_;
   std::erase_if(trials_, [&](const auto& entry) { return entry.second.place <= begin; });
   std::erase_if(finals_, [&](const auto& entry) { return entry.second.place <= begin; });
-  std::erase_if(repeats_, [&](const std::string& id) { return !trials_.contains(id) && !finals_.contains(id); });
   std::erase_if(distrusts_, [&](const auto& entry) { return entry.second.place <= begin; });
 }
 
@@ -260,32 +257,14 @@ std::optional<Journal::Foreign> Journal::foreign() const {
   return Foreign{last_run_->protocol, foreign_trials_};
 }
 
-void Journal::note_repeat(const std::string& id, bool repeated) {
-  if (repeated)
-    repeats_.insert(id);
-  else
-    repeats_.erase(id);
-}
-
-const wire::TrialRecord* Journal::find(const std::string& id) const {
+const Journal::Recorded<Trial>* Journal::find(const std::string& id) const {
   const auto found = trials_.find(id);
-  return found == trials_.end() ? nullptr : &found->second.record;
+  return found == trials_.end() ? nullptr : &found->second;
 }
 
-std::int64_t Journal::place_of(const std::string& id) const {
-  const auto found = trials_.find(id);
-  return found == trials_.end() ? 0 : found->second.place;
-}
-
-const Finals* Journal::find_finals(const std::string& id) const {
+const Journal::Recorded<Finals>* Journal::find_finals(const std::string& id) const {
   const auto found = finals_.find(id);
-  return found == finals_.end() ? nullptr : &found->second.finals;
-}
-
-std::string Journal::date_of(const std::string& id) const {
-  if (const auto found = trials_.find(id); found != trials_.end()) return found->second.date;
-  const auto found = finals_.find(id);
-  return found == finals_.end() ? "" : found->second.date;
+  return found == finals_.end() ? nullptr : &found->second;
 }
 
 void Journal::append(const wire::Record& record) {

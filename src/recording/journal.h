@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "platform/files/descriptor.h"
 #include "wire/records.h"
@@ -31,15 +30,17 @@ class Journal {
   static std::unordered_map<std::string, Trial> trials_of(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
-  const wire::TrialRecord* find(const std::string& id) const;
-  /// When its trial was written: larger is later. 0 if there is none.
-  std::int64_t place_of(const std::string& id) const;
-  const Finals* find_finals(const std::string& id) const;
-  /// When the run began that recorded these trial or finals: see RunRecord. Empty if there are none, or if it did not
-  /// say.
-  std::string date_of(const std::string& id) const;
-  /// Whether the last record of these trial or finals has a failure that is alike to one of the record before.
-  bool repeats(const std::string& id) const { return repeats_.contains(id); }
+  /// What was recorded last of an identity.
+  template <class Result>
+  struct Recorded {
+    Result result;
+    std::int64_t place;  ///< larger is later
+    std::string date;    ///< when the run began that recorded it: see RunRecord. Empty: it did not say
+    bool repeats;        ///< it has a failure that is alike to one of the record before
+  };
+  /// Null: there is none.
+  const Recorded<Trial>* find(const std::string& id) const;
+  const Recorded<Finals>* find_finals(const std::string& id) const;
   /// Trials of versions of tune that speak another protocol, whose identities are others, so that none is found.
   struct Foreign {
     int protocol = 0;  ///< of the last of them
@@ -81,16 +82,8 @@ class Journal {
     std::string why;
     std::int64_t place = 0;
   };
-  struct Known {
-    wire::TrialRecord record;
-    std::int64_t place;
-    std::string date;  ///< see date_of
-  };
-  struct Held {
-    Finals finals;
-    std::int64_t place;
-    std::string date;
-  };
+  template <class Result>
+  using Results = std::unordered_map<std::string, Recorded<Result>>;
   /// Fresh runs of one command, none of which has completed.
   struct Series {
     std::vector<std::string> arguments;
@@ -102,8 +95,9 @@ class Journal {
   void cut_torn_line();
   [[noreturn]] void fail_to_write(const std::string& why) const;
   void accept(wire::Record record);
+  template <class Result>
+  void keep(Results<Result>& results, const std::string& id, Result result);
   bool foreign_run() const;
-  void note_repeat(const std::string& id, bool repeated);
   void count_ends();
   void forget_ends(const std::string& id);
   void note_series(const wire::RunRecord& run);
@@ -112,12 +106,11 @@ class Journal {
   platform::Descriptor file_;
   bool locked_ = false;
   std::optional<wire::RunRecord> last_run_;
-  std::unordered_map<std::string, Known> trials_;
+  Results<Trial> trials_;
   std::int64_t last_place_ = 0;
-  std::unordered_map<std::string, Held> finals_;
+  Results<Finals> finals_;
   std::optional<Series> series_;               ///< that the last run belongs to
   std::map<std::string, Distrust> distrusts_;  ///< by what the run was of
-  std::unordered_set<std::string> repeats_;
   std::int64_t foreign_trials_ = 0;
   std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome
   std::unordered_map<std::string, int> ends_;  ///< see ends_of

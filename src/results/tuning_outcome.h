@@ -36,7 +36,7 @@ struct NoFinals {
 
 /// Finals that were held, now or, as the journal has them, before.
 struct HeldFinals : Finals {
-  std::optional<std::string> date = {};         ///< see Journal::date_of; unset: this run held them
+  std::optional<std::string> date = {};         ///< see Journal::Recorded; unset: this run held them
   std::optional<std::int64_t> overlooked = {};  ///< the mesh_idx of overlooked_spec()
   DisturbedSpecs disturbed = {};
 };

@@ -16,26 +16,18 @@ FinalsJournal::FinalsJournal(const FinalsJob& job, std::vector<wire::Contender> 
     : job_(job), contenders_(std::move(contenders)), id_(id_of_all()) {}
 
 std::optional<results::HeldFinals> FinalsJournal::restore() const {
-  const Finals* before = recorded();
-  if (before == nullptr) return std::nullopt;
-  Finals finals = *before;
+  const auto* recorded = job_.journal.find_finals(id_);
+  if (recorded == nullptr || all_failed(recorded->result)) return std::nullopt;
+  Finals finals = recorded->result;
   finals.accuracy = job_.accuracy;
   for (Finalist& finalist : finals.finalists) {
+    if (finalist.failure && again(*finalist.failure, recorded->repeats)) return std::nullopt;
     const auto same = [&](const wire::Contender& contender) { return same_contender(contender, finalist); };
     const auto found = std::ranges::find_if(contenders_, same);
     if (found == contenders_.end()) return std::nullopt;
     finalist.entrant = found->entrant;
   }
-  return results::HeldFinals{std::move(finals), job_.journal.date_of(id_)};
-}
-
-const Finals* FinalsJournal::recorded() const {
-  const Finals* recorded = job_.journal.find_finals(id_);
-  const auto is_held_again = [&](const Finalist& finalist) {
-    return finalist.failure && again(*finalist.failure, job_.journal.repeats(id_));
-  };
-  if (recorded == nullptr || all_failed(*recorded)) return nullptr;
-  return std::ranges::any_of(recorded->finalists, is_held_again) ? nullptr : recorded;
+  return results::HeldFinals{std::move(finals), recorded->date};
 }
 
 /// Whether finals are held again because a contender failed there in this way, for the first time or repeatedly.

@@ -23,7 +23,6 @@ class FinalsJournal {
   void append(const Finals& finals) const;
 
  private:
-  const Finals* recorded() const;
   bool again(const Failure& failure, bool repeated) const;
   std::string id_of(const wire::Contender& contender) const;
   std::string id_of_all() const;

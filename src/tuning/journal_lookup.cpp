@@ -47,13 +47,12 @@ std::string text_of_dates(const std::set<std::string>& dates) {
 std::optional<Trial> recall_outcome(const Spec& spec, const recording::Journal& journal,
                                     const exec::RequestFactory& requests, const Objective& objective,
                                     const LookupRules& rules) {
-  const std::string id = requests.trial_id(spec);
-  const wire::TrialRecord* record = journal.find(id);
-  if (record == nullptr) return std::nullopt;
-  Trial trial = record->trial;
+  const auto* recorded = journal.find(requests.trial_id(spec));
+  if (recorded == nullptr) return std::nullopt;
+  Trial trial = recorded->result;
   trial.spec = spec;
   const Failure* failure = trial.failure();
-  if (failure && (rules.failures_again || has_lapsed(*failure, journal.repeats(id), rules.deadlines)))
+  if (failure && (rules.failures_again || has_lapsed(*failure, recorded->repeats, rules.deadlines)))
     return std::nullopt;
   const Measurement* measurement = trial.measurement();
   if (measurement != nullptr && measurement->shared && !rules.share_processes) return std::nullopt;
@@ -109,7 +108,8 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
   for (const Trial& trial : outcome.trials) {
     if (!trial.recorded) continue;
     ++count;
-    dates.insert(journal.date_of(requests.trial_id(trial.spec)));
+    const auto* recorded = journal.find(requests.trial_id(trial.spec));
+    dates.insert(recorded != nullptr ? recorded->date : "");
   }
   const results::HeldFinals* held = outcome.finals.held();
   const bool finals = held != nullptr && held->date;

@@ -12,7 +12,10 @@ namespace {
 exec::RecordedOrder recorded_order(const recording::Journal& journal, const exec::RequestFactory& requests,
                                    std::optional<int> most_out) {
   if (!most_out) return {};
-  return {*most_out, [&](const Spec& spec) { return journal.place_of(requests.trial_id(spec)); }};
+  return {*most_out, [&](const Spec& spec) {
+            const auto* recorded = journal.find(requests.trial_id(spec));
+            return recorded != nullptr ? recorded->place : 0;
+          }};
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ EstimateNotice::EstimateNotice(tuning::Work work, std::filesystem::path store, r
 void EstimateNotice::begin(const tuning::Grid& grid, const recording::Journal& journal,
                            const exec::RequestFactory& requests, const std::string& heading) {
   forecast_.ask(grid, [&](const Spec& spec) {
-    const wire::TrialRecord* record = journal.find(requests.trial_id(spec));
-    return record != nullptr ? &record->trial : nullptr;
+    const auto* recorded = journal.find(requests.trial_id(spec));
+    return recorded != nullptr ? &recorded->result : nullptr;
   });
   done_ = forecast_.all_known();
   if (done_) return;

@@ -259,7 +259,8 @@ void set_results(Tuned& tuned, const results::Results& results, const TuneOption
   if (!options.tune || !results.any()) return;
   tuned.best = results.best(requests.hello().device);
   const results::HeldFinals* held = tuned.outcome.finals.held();
-  tuned.date = held != nullptr && held->date ? *held->date : journal.date_of(requests.trial_id(tuned.best->winner));
+  const auto* recorded = journal.find(requests.trial_id(tuned.best->winner));
+  tuned.date = held != nullptr && held->date ? *held->date : recorded != nullptr ? recorded->date : "";
 }
 
 }  // namespace

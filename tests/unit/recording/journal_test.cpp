@@ -138,14 +138,14 @@ TEST_F(JournalLock, AFailureRepeatsByItsFactsAndNotByItsMessage) {
   journal.append(wire::RunRecord{});
   const auto repeats_after = [&](const std::string& message, const FailureFacts& facts) {
     journal.append(failed(message, facts));
-    return journal.repeats("a");
+    return journal.find("a")->repeats;
   };
   EXPECT_FALSE(repeats_after("killed", {.signal = 9}));
   EXPECT_TRUE(repeats_after("said in other words", {.signal = 9}));
   EXPECT_FALSE(repeats_after("said in other words", {.exit_code = 127}));
   EXPECT_TRUE(repeats_after("not found", {.exit_code = 127}));
   journal.append(trial("a"));
-  EXPECT_FALSE(journal.repeats("a"));
+  EXPECT_FALSE(journal.find("a")->repeats);
 }
 
 class JournalOfEnds : public JournalLock {
