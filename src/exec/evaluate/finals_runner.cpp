@@ -57,13 +57,16 @@ Finals FinalsRunner::run(const Tick& tick) {
   Random random(rules_.seed);
   others_.emplace();
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
+  // They end with the last round there may be, with one that runs out of time, or when nothing is left to tell.
   for (round_ = 1; round_ <= SequentialIntervals::looks().back(); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
     complete_ = round_;
     sample_load();
-    if (winner_ == nullptr) end_round();
-    if (settled()) break;
+    if (winner_ == nullptr) eliminate_losers();
+    const Aim aim = aim_of_next_round();
+    if (aim == Aim::none) break;
+    if (aim == Aim::answer && std::exchange(winner_, tournament_->choice().winner) == nullptr) decided_after_ = round_;
     if (processes_.active_specs() <= kFew && !rules_.together) processes_.separate();
   }
   time_in_other_state();
@@ -75,7 +78,7 @@ Finals FinalsRunner::run(const Tick& tick) {
 bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
   for (FinalsEntry* entry : order) {
     if (rests(*entry) || (!entry->active() && !entry->may_try_again())) continue;
-    if (round_ > 1 && service_->now() >= end() && !needs_another_round()) {
+    if (is_out_of_time()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
       return false;
     }
@@ -161,11 +164,11 @@ void FinalsRunner::sample_load() {
 }
 
 // A process that stayed would hold memory, and would end while another is launched.
-void FinalsRunner::end_round() {
-  const std::vector<Finalist*> lost = tournament_->eliminate_losers(round_, slow_without_time());
+void FinalsRunner::eliminate_losers() {
+  const std::vector<Finalist*> losers = tournament_->eliminate_losers(round_, slow_without_time());
   std::vector<FinalsEntry*> leaving;
   for (const auto& entry : entries_)
-    if (std::ranges::find(lost, &entry->result) != lost.end()) leaving.push_back(entry.get());
+    if (std::ranges::find(losers, &entry->result) != losers.end()) leaving.push_back(entry.get());
   processes_.leave(leaving);
 }
 
@@ -180,15 +183,27 @@ std::set<const Finalist*> FinalsRunner::slow_without_time() const {
   return slow;
 }
 
-// The other specs rest while the winner's own time or a question is left.
-bool FinalsRunner::settled() {
+/// What is left to tell after a round that was held as a whole.
+FinalsRunner::Aim FinalsRunner::aim_of_next_round() const {
   const Choice choice = tournament_->choice();
-  if (choice.winner == nullptr) return true;
-  if (round_ < (objective_ ? Judge::kFewest : kMinRounds) || !choice.decided(rules_.accuracy)) return false;
-  if (rules_.width && relative_width(*choice.winner) > *rules_.width) return false;
-  if (!rules_.question || !is_open(*rules_.question, *choice.winner)) return true;
-  if (std::exchange(winner_, choice.winner) == nullptr) decided_after_ = round_;
-  return false;
+  if (choice.winner == nullptr) return Aim::none;  // all specs have failed
+  if (round_ < (objective_ ? Judge::kFewest : kMinRounds) || !choice.decided(rules_.accuracy)) return Aim::winner;
+  if (rules_.width && relative_width(*choice.winner) > *rules_.width) return Aim::winner;
+  return rules_.question && is_open(*rules_.question, *choice.winner) ? Aim::answer : Aim::none;
+}
+
+/// Whether there is no time for another turn of this round. Costs that have never changed are known exactly after
+/// kFewest rounds, for which slow specs get more of it.
+bool FinalsRunner::is_out_of_time() const {
+  if (round_ == 1) return false;
+  const bool is_worth_more = objective_ && !rules_.end_is_firm && round_ <= Judge::kFewest &&
+                             processes_.active_specs() > 1 && tournament_->judge().never_changed();
+  return service_->now() >= end() + platform::ticks(is_worth_more ? kExactSeconds : 0);
+}
+
+// While the winner meets the baseline in question alone, the answer is what is waited for.
+FinalsRules::Clock::time_point FinalsRunner::end() const {
+  return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.end_of_first_rounds) : rules_.end;
 }
 
 bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winner) const {
@@ -205,20 +220,10 @@ bool FinalsRunner::is_open(const wire::Question& question, const Finalist& winne
   return !interval || (interval->low <= 1 + question.threshold && interval->high > 1 + question.threshold);
 }
 
+// The other specs rest while a question is left.
 bool FinalsRunner::rests(const FinalsEntry& entry) const {
   if (rules_.question && entry.result.entrant.name == rules_.question->baseline) return false;
   return entry.is_spec() ? winner_ != nullptr && winner_ != &entry.result : round_ > kBaselineRounds;
-}
-
-// Costs that have never changed are known exactly after kFewest rounds, for which slow specs get more time.
-bool FinalsRunner::needs_another_round() const {
-  return objective_ && !rules_.end_is_firm && round_ <= Judge::kFewest && processes_.active_specs() > 1 &&
-         tournament_->judge().never_changed() && service_->now() < end() + platform::ticks(kExactSeconds);
-}
-
-// While the winner meets the baseline in question alone, the answer is what is waited for.
-FinalsRules::Clock::time_point FinalsRunner::end() const {
-  return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.end_of_first_rounds) : rules_.end;
 }
 
 Finals FinalsRunner::collect(int last_round) const {

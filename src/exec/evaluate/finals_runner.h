@@ -24,19 +24,22 @@ class FinalsRunner : public FinalsRun {
   Finals so_far() const override { return collect(complete_); }
 
  private:
+  /// What a round is to tell: who wins and how fast that is, or how the winner stands beside the baseline in question.
+  enum class Aim { none, winner, answer };
+
   bool hold_round(std::vector<FinalsEntry*>& order);
   void time_in_turn(FinalsEntry& entry);
   std::optional<wire::Measured> time_once(FinalsEntry& entry);
   std::optional<std::string> unusable(const FinalsEntry& entry, const wire::Measured& measured) const;
   void time_in_other_state();
   void sample_load();
-  void end_round();
+  void eliminate_losers();
   std::set<const Finalist*> slow_without_time() const;
-  bool settled();
+  Aim aim_of_next_round() const;
+  bool is_out_of_time() const;
+  FinalsRules::Clock::time_point end() const;
   bool is_open(const wire::Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;
-  FinalsRules::Clock::time_point end() const;
-  bool needs_another_round() const;
   Finals collect(int last_round) const;
 
   MeasureService* service_;
