@@ -125,7 +125,7 @@ void Journal::read() {
     end_ = position;
   }
   must_be(!file.bad());
-  count_ends();
+  count_crashes();
   if (end_ == 0 && !line.empty() && !may_start_a_journal(line))
     throw Error(ExitCode::bad_input, path_.string() + ":1: this is no journal of tune; choose another --output PREFIX");
 }
@@ -155,7 +155,7 @@ std::unordered_map<std::string, Trial> Journal::trials_of(const fs::path& path) 
 
 void Journal::accept(wire::Record record) {
   if (auto* run = std::get_if<wire::RunRecord>(&record)) {
-    count_ends();
+    count_crashes();
     note_series(*run);
     last_run_ = std::move(*run);
   }
@@ -175,7 +175,7 @@ void Journal::accept(wire::Record record) {
 
 template <class Result>
 void Journal::keep(Results<Result>& results, const std::string& id, Result result) {
-  forget_ends(id);
+  forget_crashes(id);
   const auto before = results.find(id);
   const bool repeats = before != results.end() && any_repeats(failures_of(before->second.result), failures_of(result));
   const std::string date = last_run_ ? last_run_->date : "";
@@ -189,7 +189,7 @@ void Journal::clear() {
   trials_.clear();
   finals_.clear();
   running_.clear();
-  ends_.clear();
+  crashes_.clear();
   damaged_.clear();
   foreign_trials_ = 0;
   series_.reset();
@@ -205,7 +205,7 @@ void Journal::note_series(const wire::RunRecord& run) {
   const std::vector<std::string> arguments(run.command.begin() + (run.command.empty() ? 0 : 1), run.command.end());
   if (series_ && series_->arguments == arguments) return;
   series_ = Series{arguments, last_place_};
-  ends_.clear();
+  crashes_.clear();
 }
 
 void Journal::forget_older() {
@@ -224,21 +224,21 @@ void Journal::note_complete() {
   if (series_) append(wire::EndedRecord{true});
 }
 
-// The run that wrote these is gone: the journal was its alone.
-void Journal::count_ends() {
-  for (const auto& [device, id] : std::exchange(running_, {})) ++ends_[id];
+// The run that wrote these has ended without a word: the journal was its alone.
+void Journal::count_crashes() {
+  for (const auto& [device, id] : std::exchange(running_, {})) ++crashes_[id];
 }
 
-// Finals also forget the ends of their contenders.
-void Journal::forget_ends(const std::string& id) {
+// Finals also forget the crashes during their contenders.
+void Journal::forget_crashes(const std::string& id) {
   const auto is_of = [&](const std::string& other) { return other == id || other.starts_with(id + "/"); };
   std::erase_if(running_, [&](const auto& running) { return is_of(running.second); });
-  std::erase_if(ends_, [&](const auto& ends) { return is_of(ends.first); });
+  std::erase_if(crashes_, [&](const auto& crashes) { return is_of(crashes.first); });
 }
 
-int Journal::ends_of(const std::string& id) const {
-  const auto found = ends_.find(id);
-  return found == ends_.end() ? 0 : found->second;
+int Journal::crashes_during(const std::string& id) const {
+  const auto found = crashes_.find(id);
+  return found == crashes_.end() ? 0 : found->second;
 }
 
 void Journal::note_end() {
@@ -282,7 +282,7 @@ void Journal::append(const wire::Record& record) {
   flush(false);
 }
 
-bool Journal::lost() const {
+bool Journal::is_gone() const {
   struct stat ours {
   }, there{};
   if (::fstat(file_.get(), &ours) != 0 || !S_ISREG(ours.st_mode)) return false;

@@ -14,6 +14,9 @@ namespace tune::recording {
 /// The memory of a tuning: an append-only file of JSON lines, locked while a run uses it. What was tried is found by
 /// identity, so records of other spaces, machines or sources do no harm. Each record is one write; the disk has it
 /// after a second at the latest.
+///
+/// Of an identity it tells what was recorded last (Recorded), and how many runs crashed since (crashes_during()). Of
+/// the runs it tells why they distrust shared processes, and whether another version of tune was the last (Foreign).
 class Journal {
  public:
   /// Opens or creates the file, locks it where the file system can, cuts a torn last line and reads the records. Throws
@@ -51,13 +54,13 @@ class Journal {
   /// Lines that were no records; they stay in the file.
   const wire::DamagedLines& damaged() const { return damaged_; }
   /// How many runs crashed or were killed while this ran (what a StartedRecord names), since its outcome was recorded
-  /// last. Those that a user is known to have interrupted do not count.
-  int ends_of(const std::string& id) const;
+  /// last. Those that a user is known to have interrupted have not crashed.
+  int crashes_during(const std::string& id) const;
   /// Why runs that continue this journal, of the same kernel, problem and device as the last one, share no processes;
   /// empty: they may.
   std::string distrust() const;
   /// Whether the file is no longer where it was, or holds less than was written: it was removed, replaced or cut.
-  bool lost() const;
+  bool is_gone() const;
   /// Whether another run is kept from it.
   bool locked() const { return locked_; }
 
@@ -98,8 +101,8 @@ class Journal {
   template <class Result>
   void keep(Results<Result>& results, const std::string& id, Result result);
   bool foreign_run() const;
-  void count_ends();
-  void forget_ends(const std::string& id);
+  void count_crashes();
+  void forget_crashes(const std::string& id);
   void note_series(const wire::RunRecord& run);
 
   std::filesystem::path path_;
@@ -112,8 +115,8 @@ class Journal {
   std::optional<Series> series_;               ///< that the last run belongs to
   std::map<std::string, Distrust> distrusts_;  ///< by what the run was of
   std::int64_t foreign_trials_ = 0;
-  std::map<int, std::string> running_;         ///< what was started last, by its device, and has no outcome
-  std::unordered_map<std::string, int> ends_;  ///< see ends_of
+  std::map<int, std::string> running_;            ///< what was started last, by its device, and has no outcome
+  std::unordered_map<std::string, int> crashes_;  ///< see crashes_during
   wire::DamagedLines damaged_;
   std::int64_t end_ = 0;  ///< bytes of whole lines
   bool torn_ = false;     ///< part of a record follows them, which must go before the next one

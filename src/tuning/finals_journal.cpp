@@ -36,9 +36,9 @@ bool FinalsJournal::again(const Failure& failure, bool repeated) const {
 }
 
 // The journal gets one record when finals begin, and one more after each wait for other runs. Only once a run has
-// ended in these finals, every turn is recorded too, to tell which contender ends them: there are thousands of turns.
-void FinalsJournal::blame_for_ends(std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) const {
-  const bool suspicious = job_.journal.ends_of(id_) > 0;
+// crashed in these finals, every turn is recorded too, to tell during which contender: there are thousands of turns.
+void FinalsJournal::blame_for_crashes(std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) const {
+  const bool suspicious = job_.journal.crashes_during(id_) > 0;
   const auto turn_of = [this](const wire::Contender& contender) { return id_ + "/" + id_of(contender); };
   const auto noted = std::make_shared<bool>(false);
   rules.note_waiting = [this, noted] {
@@ -52,7 +52,8 @@ void FinalsJournal::blame_for_ends(std::vector<wire::Contender>& contenders, exe
   if (!suspicious) return;
   for (wire::Contender& contender : contenders) {
     const Failure failure = run_ended_while_it_ran();
-    if (job_.journal.ends_of(turn_of(contender)) >= kMostEnds && !again(failure, true)) contender.failure = failure;
+    if (job_.journal.crashes_during(turn_of(contender)) >= kMostCrashes && !again(failure, true))
+      contender.failure = failure;
   }
 }
 

@@ -17,9 +17,9 @@ class FinalsJournal {
   /// These finals, if the journal has them and none of the failures there is to be tried again. The grid may have
   /// changed since then, but not those who took part.
   std::optional<results::HeldFinals> restore() const;
-  /// Has the journal told of the turns, so that it knows whose turn it was if the run ends. Contenders in whose turns
-  /// earlier runs ended have failed. This must outlive the rules.
-  void blame_for_ends(std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) const;
+  /// Has the journal told of the turns, so that it knows whose turn it was if the run crashes. Contenders in whose
+  /// turns earlier runs crashed have failed. This must outlive the rules.
+  void blame_for_crashes(std::vector<wire::Contender>& contenders, exec::FinalsRules& rules) const;
   void append(const Finals& finals) const;
 
  private:

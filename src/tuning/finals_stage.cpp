@@ -157,7 +157,7 @@ class FinalsStage {
     const auto begin = now();
     std::optional<double> room;
     if (job_.deadline) room = std::max(std::chrono::duration<double>(*job_.deadline - begin).count(), 0.0);
-    journal.blame_for_ends(contenders, rules);
+    journal.blame_for_crashes(contenders, rules);
     const std::size_t count = contenders.size();
     const auto finals = job_.measuring.executor().finals(std::move(contenders), rules);
     const auto tick = [&](int round, std::size_t active) {

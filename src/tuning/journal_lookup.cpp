@@ -67,11 +67,11 @@ std::optional<Trial> recall_outcome(const Spec& spec, const recording::Journal& 
   return trial;
 }
 
-/// The failure of a spec that was running when two earlier runs ended, see Journal::ends_of; nullopt if the
+/// The failure of a spec that was running when two earlier runs crashed, see Journal::crashes_during; nullopt if the
 /// spec must be tried.
-std::optional<Trial> recall_ends(const Spec& spec, const recording::Journal& journal,
-                                 const exec::RequestFactory& requests, const LookupRules& rules) {
-  if (rules.failures_again || journal.ends_of(requests.trial_id(spec)) < kMostEnds) return std::nullopt;
+std::optional<Trial> recall_crashes(const Spec& spec, const recording::Journal& journal,
+                                    const exec::RequestFactory& requests, const LookupRules& rules) {
+  if (rules.failures_again || journal.crashes_during(requests.trial_id(spec)) < kMostCrashes) return std::nullopt;
   return Trial{spec, run_ended_while_it_ran()};
 }
 
@@ -124,7 +124,7 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
 std::optional<Trial> recall(const Spec& spec, recording::Journal& journal, const exec::RequestFactory& requests,
                             const Objective& objective, const LookupRules& rules) {
   if (auto trial = recall_outcome(spec, journal, requests, objective, rules)) return trial;
-  auto trial = recall_ends(spec, journal, requests, rules);
+  auto trial = recall_crashes(spec, journal, requests, rules);
   if (trial) journal.append(wire::TrialRecord{requests.trial_id(spec), *trial});
   return trial;
 }

@@ -20,15 +20,15 @@ struct LookupRules {
   exec::Deadlines deadlines;
 };
 
-/// A spec during which this many runs ended is not tried again; a single such end may have had any cause.
-inline constexpr int kMostEnds = 2;
+/// A spec during which this many runs crashed is not tried again; a single crash may have had any cause.
+inline constexpr int kMostCrashes = 2;
 
 /// Whether the facts of a recorded failure say that it need not happen in this run: either the machine is suspected and
 /// it happened only once, or the spec was given less time than specs are given now. A failure without facts does not
 /// lapse.
 bool has_lapsed(const Failure& failure, bool repeated, const exec::Deadlines& deadlines);
 
-/// The failure that is recorded for a spec whose outcome never came, because the runs ended.
+/// The failure that is recorded for a spec whose outcome never came, because the runs crashed.
 Failure run_ended_while_it_ran();
 
 /// Notes how many recorded times are from another device than the run's first, which has this id. The identity of a
@@ -40,7 +40,7 @@ void note_recorded(const results::TuningOutcome& outcome, const recording::Journ
                    const exec::RequestFactory& requests, std::string_view advice, results::Notices& notes);
 
 /// What the journal knows of a spec, if it is also valid for a run with these rules. For a spec during which earlier
-/// runs ended, records that failure and returns it. nullopt if the spec must be tried.
+/// runs crashed, records that failure and returns it. nullopt if the spec must be tried.
 std::optional<Trial> recall(const Spec& spec, recording::Journal& journal, const exec::RequestFactory& requests,
                             const Objective& objective, const LookupRules& rules);
 

@@ -56,7 +56,7 @@ void note_at_the_end(const Target& target, const std::optional<tuning::Grid>& gr
     outcome.logs = results::write_logs(target.outputs.logs, target.options.measure.keep, outcome.trials);
   const std::string path = line_with_escapes(journal.path().string());
   if (!target.job.prefix) outcome.notes.add("journal: " + path);
-  if (journal.lost())
+  if (journal.is_gone())
     outcome.notes.add(path +
                       ": this journal was removed, replaced or cut while the run wrote to it, so that another run "
                       "measures again what is missing");

@@ -157,39 +157,39 @@ class JournalOfEnds : public JournalLock {
     for (std::size_t i = 0; i < ids.size(); ++i) journal.append(wire::StartedRecord{ids[i], 0, static_cast<int>(i)});
     for (const wire::Record& record : then) journal.append(record);
   }
-  int ends_of(const std::string& id) const { return recording::Journal(path()).ends_of(id); }
+  int crashes_during(const std::string& id) const { return recording::Journal(path()).crashes_during(id); }
 };
 
 TEST_F(JournalOfEnds, CountsTheRunsThatEndedWhileSomethingRanOnOneOfTheirDevices) {
   run({"a", "b"});
-  EXPECT_EQ(ends_of("a"), 1);
-  EXPECT_EQ(ends_of("a"), 1) << "reading it is no end";
+  EXPECT_EQ(crashes_during("a"), 1);
+  EXPECT_EQ(crashes_during("a"), 1) << "reading it is no end";
   run({"a"});
-  EXPECT_EQ(ends_of("a"), 2);
-  EXPECT_EQ(ends_of("b"), 1);
-  EXPECT_EQ(ends_of("c"), 0);
+  EXPECT_EQ(crashes_during("a"), 2);
+  EXPECT_EQ(crashes_during("b"), 1);
+  EXPECT_EQ(crashes_during("c"), 0);
 }
 
 TEST_F(JournalOfEnds, OfADeviceTheLastThatWasStartedCounts) {
   run({"a"}, {wire::StartedRecord{"b"}});
-  EXPECT_EQ(ends_of("a"), 0);
-  EXPECT_EQ(ends_of("b"), 1);
+  EXPECT_EQ(crashes_during("a"), 0);
+  EXPECT_EQ(crashes_during("b"), 1);
 }
 
 TEST_F(JournalOfEnds, AnOutcomeForgetsThem) {
   run({"a"});
   run({"a"}, {trial("a")});
-  EXPECT_EQ(ends_of("a"), 0);
+  EXPECT_EQ(crashes_during("a"), 0);
 }
 
 TEST_F(JournalOfEnds, FinalsForgetThoseOfTheirContendersToo) {
   run({"finals"});
   run({"finals/a"}, {trial("b"), wire::FinalsRecord{"other", {}}});
-  EXPECT_EQ(ends_of("finals"), 1);
-  EXPECT_EQ(ends_of("finals/a"), 1);
+  EXPECT_EQ(crashes_during("finals"), 1);
+  EXPECT_EQ(crashes_during("finals/a"), 1);
   run({}, {wire::FinalsRecord{"finals", {}}});
-  EXPECT_EQ(ends_of("finals"), 0);
-  EXPECT_EQ(ends_of("finals/a"), 0);
+  EXPECT_EQ(crashes_during("finals"), 0);
+  EXPECT_EQ(crashes_during("finals/a"), 0);
 }
 
 TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
@@ -202,7 +202,7 @@ TEST_F(JournalOfEnds, AnEndThatIsNotedIsNone) {
     journal.note_end();
     EXPECT_EQ(platform::read_file(path()), text) << "nothing runs any more";
   }
-  EXPECT_EQ(ends_of("a"), 0);
+  EXPECT_EQ(crashes_during("a"), 0);
 }
 
 TEST(TrialRecords, KeepWhatIsKnownOfDisturbances) {

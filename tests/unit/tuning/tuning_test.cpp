@@ -117,7 +117,7 @@ TEST(JobEnd, IsNotedUnlessAKernelMayHaveCausedIt) {
       EXPECT_EQ(end.complete(), complete);
       EXPECT_EQ(end.by_error, by_error);
     }
-    return recording::Journal(file).ends_of("spec");
+    return recording::Journal(file).crashes_during("spec");
   };
   EXPECT_EQ(ends([] {}, true, false), 0);
   EXPECT_EQ(ends([] { throw Error(ExitCode::environment, "x"); }, false, true), 0);
