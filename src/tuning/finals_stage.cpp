@@ -122,7 +122,7 @@ class FinalsStage {
     const bool is_sustained = is_gpu(job_.plan.backend()) && job_.plan.measure.state == PowerState::sustained;
     exec::FinalsRules rules;
     rules.seed = job_.requests.seed();
-    rules.together = job_.together;
+    rules.one_of_several = job_.one_of_several;
     rules.accuracy = job_.accuracy;
     rules.width = job_.width;
     rules.question = job_.question;
@@ -142,13 +142,13 @@ class FinalsStage {
             : begin + platform::ticks(is_sustained ? kSustainedFirstRoundsSeconds : kFirstRoundsSeconds);
     rules.end_is_firm = job_.settings.budget.has_value();
     // What is left of the run's time is theirs, unless they have a budget of their own or other tunings follow.
-    const bool have_all = !job_.settings.budget && !rules.together;
+    const bool have_all = !job_.settings.budget && !rules.one_of_several;
     if (job_.deadline && (have_all || *job_.deadline < std::max(rules.end, rules.end_of_first_rounds))) {
       rules.end = have_all ? *job_.deadline : std::min(rules.end, *job_.deadline);
       rules.end_of_first_rounds = *job_.deadline;
       rules.end_is_firm = true;
     }
-    if (is_gpu(job_.plan.backend()) && !rules.together)
+    if (is_gpu(job_.plan.backend()) && !rules.one_of_several)
       rules.other_state = job_.plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
     return rules;
   }

@@ -29,7 +29,7 @@ struct FinalsJob {
   bool retry_failed = false;               ///< recorded finals are held again if a contender failed there
   bool one_process = false;                ///< the device admits one process at a time: no finals can be held
   bool alone = false;                      ///< a spec that nothing else meets is timed in rounds, too
-  bool together = false;                   ///< it is one of several tunings: RoundRules::together
+  bool one_of_several = false;             ///< tunings: that of RoundRules
   double accuracy = kAccuracy;             ///< that of RoundRules
   std::optional<double> width = {};        ///< that of RoundRules; absent: nobody asked for one
   int finalists = 0;                       ///< how many specs take part at least

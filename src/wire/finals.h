@@ -42,7 +42,7 @@ struct RoundRules {
   double accuracy = kAccuracy;  ///< rounds go on while the winner may be slower than another spec by more than this
   std::optional<double> width;  ///< rounds go on while half the interval of the winner's time is more of it than this
   std::optional<Question> question;
-  bool together = false;  ///< on a GPU, specs share a process to the end, however few they are: one of several tunings
+  bool one_of_several = false;  ///< tunings: on a GPU, specs share a process to the end, however few they are
   /// At the end the winner, the default and the baselines are timed once more in this power state, and the other specs
   /// that are left while the finals' time lasts.
   std::optional<PowerState> other_state;

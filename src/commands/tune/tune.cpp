@@ -215,7 +215,7 @@ tuning::FinalsJob finals_job(const Target& target, const exec::RequestFactory& r
   finals.retry_failed = job.retry_failed;
   finals.one_process = device.one_process;
   finals.alone = repeats_result(target) || (job.baseline && !target.objective.by_time());
-  finals.together = options.makes_several();
+  finals.one_of_several = options.makes_several();
   finals.accuracy = options.demands.accuracy.value_or(kAccuracy);
   finals.width = options.demands.noise;
   finals.finalists = job.only.empty() ? options.finals.finalists : static_cast<int>(job.only.size());

@@ -24,7 +24,7 @@ void FinalsProcesses::load_all() {
   const std::vector<FinalsEntry*> all = in_order_of_loading();
   may_leave_out_ = rules_->end_is_firm;
   const bool are_many = std::ranges::count_if(all, &FinalsEntry::is_spec) >= kManyContenders;
-  if (is_gpu(service_->requests().hello().backend) && (are_many || rules_->together)) load_beside(all);
+  if (is_gpu(service_->requests().hello().backend) && (are_many || rules_->one_of_several)) load_beside(all);
   load(without_process());
   may_leave_out_ = false;
   for (FinalsEntry* entry : all)
@@ -56,7 +56,7 @@ std::vector<FinalsEntry*> FinalsProcesses::without_process() const {
 
 // What ends the process while it is loaded is loaded apart, and the others begin anew.
 void FinalsProcesses::load_beside(const std::vector<FinalsEntry*>& entries) {
-  wait_for_others([&] { return device_->begin_opening(); });
+  wait_for_other_runs([&] { return device_->begin_opening(); });
   const auto begin = service_->now();
   std::shared_ptr<WorkerProcess> process;
   std::string group;
@@ -107,12 +107,12 @@ bool FinalsProcesses::load_next_to(std::shared_ptr<WorkerProcess>& process, Fina
 }
 
 void FinalsProcesses::separate() {
-  std::vector<FinalsEntry*> together;
+  std::vector<FinalsEntry*> sharing;
   for (const auto& entry : *entries_)
-    if (entry->active() && !entry->active()->is_alone()) together.push_back(entry.get());
-  if (together.empty()) return;
-  leave(together);
-  load(together);
+    if (entry->active() && !entry->active()->is_alone()) sharing.push_back(entry.get());
+  if (sharing.empty()) return;
+  leave(sharing);
+  load(sharing);
 }
 
 // Never are so many left out that fewer than two remain, one of them a spec.
@@ -124,7 +124,7 @@ bool FinalsProcesses::is_late(FinalsRules::Clock::time_point begin) const {
 
 // An entry whose process could not open the device is neither active nor failed, and is started again.
 void FinalsProcesses::load(const std::vector<FinalsEntry*>& entries) {
-  wait_for_others([&] { return device_->begin_opening(); });
+  wait_for_other_runs([&] { return device_->begin_opening(); });
   const int at_once = opening_at_once(service_->requests().hello().backend);
   const auto is_loading = [](const FinalsEntry* entry) {
     return entry->active() && !entry->active()->process->loaded();
@@ -194,7 +194,7 @@ std::optional<wire::MeasureRequest> FinalsProcesses::request_of(FinalsEntry& ent
 }
 
 std::optional<wire::Measured> FinalsProcesses::time(FinalsEntry& entry, wire::Go go, bool forgives) {
-  wait_for_others([&] { return !entry.active() || device_->take_turn(); });
+  wait_for_other_runs([&] { return !entry.active() || device_->take_turn(); });
   std::optional<wire::Measured> measured;
   const std::optional<std::string> why =
       entry.active() ? device_->set_clocks(device_settings(entry.contender.entrant.spec)) : std::nullopt;
@@ -223,15 +223,15 @@ void FinalsProcesses::leave(std::span<FinalsEntry* const> entries) {
   for (FinalsEntry* entry : entries)
     if (entry->active() && !entry->active()->is_alone()) entry->state = FinalsEntry::Absent{};
   if (std::ranges::none_of(entries, &FinalsEntry::active)) return;
-  wait_for_others([&] { return device_->begin_opening(); });
+  wait_for_other_runs([&] { return device_->begin_opening(); });
   for (FinalsEntry* entry : entries)
     if (const auto* active = entry->active()) active->process->send(wire::Done{});
   for (FinalsEntry* entry : entries) await(*entry, [] { return false; });
   device_->end_opening();
 }
 
-void FinalsProcesses::end() {
-  if (rules_->together && device_->keeps_measuring()) rest_shared_process();
+void FinalsProcesses::end_all() {
+  if (rules_->one_of_several && device_->keeps_measuring()) rest_shared_process();
   std::vector<FinalsEntry*> all;
   for (const auto& entry : *entries_) all.push_back(entry.get());
   leave(all);
@@ -257,7 +257,7 @@ void FinalsProcesses::await(FinalsEntry& entry, Condition reached) {
 
 // While the finals wait, no contender runs.
 template <typename Condition>
-void FinalsProcesses::wait_for_others(Condition free) {
+void FinalsProcesses::wait_for_other_runs(Condition free) {
   if (free()) return;
   if (rules_->note_waiting) rules_->note_waiting();
   while (!free()) handle_next();
@@ -272,7 +272,7 @@ std::size_t FinalsProcesses::active_count() const {
 }
 
 // The next tunings wait for what they try first. Times on a GPU do not depend on what the cores do.
-void FinalsProcesses::build_for_others() {
+void FinalsProcesses::build_for_next_tunings() {
   if (is_gpu(service_->requests().hello().backend)) service_->builds().builder().start_queued();
 }
 
@@ -281,7 +281,7 @@ void FinalsProcesses::handle_next() {
   const auto event = service_->wait(service_->now() + std::chrono::milliseconds(100));
   if (!event) return;
   heed(*event);
-  if (service_->handle(*event)) return build_for_others();
+  if (service_->handle(*event)) return build_for_next_tunings();
   std::vector<FinalsEntry*> entries;
   for (const auto& entry : *entries_)
     if (entry->active() && entry->active()->process->id() == process_of(*event)) entries.push_back(entry.get());

@@ -46,7 +46,7 @@ class FinalsProcesses {
   /// Ends the processes of these; the last of those that share one ends it.
   void leave(std::span<FinalsEntry* const> entries);
   /// Ends all. What they share to the end rests on the device for the next finals, if that keeps it.
-  void end();
+  void end_all();
 
   std::ptrdiff_t active_specs() const;
   std::size_t active_count() const;
@@ -71,8 +71,8 @@ class FinalsProcesses {
   template <typename Condition>
   void await(FinalsEntry& entry, Condition reached);
   template <typename Condition>
-  void wait_for_others(Condition free);
-  void build_for_others();
+  void wait_for_other_runs(Condition free);
+  void build_for_next_tunings();
   void handle_next();
 
   MeasureService* service_;

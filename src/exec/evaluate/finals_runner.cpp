@@ -67,10 +67,10 @@ Finals FinalsRunner::run(const Tick& tick) {
     const Aim aim = aim_of_next_round();
     if (aim == Aim::none) break;
     if (aim == Aim::answer && std::exchange(winner_, tournament_->choice().winner) == nullptr) decided_after_ = round_;
-    if (processes_.active_specs() <= kFew && !rules_.together) processes_.separate();
+    if (processes_.active_specs() <= kFew && !rules_.one_of_several) processes_.separate();
   }
   time_in_other_state();
-  processes_.end();
+  processes_.end_all();
   return collect(round_);
 }
 
@@ -83,9 +83,9 @@ bool FinalsRunner::hold_round(std::vector<FinalsEntry*>& order) {
       return false;
     }
     time_in_turn(*entry);
-    if (const auto lost = processes_.without_process(); !lost.empty()) {
+    if (const auto without = processes_.without_process(); !without.empty()) {
       for (FinalsEntry* timed : order) timed->forget(round_);
-      processes_.load(lost);
+      processes_.load(without);
       return hold_round(order);
     }
   }
@@ -177,7 +177,7 @@ void FinalsRunner::eliminate_losers() {
 std::set<const Finalist*> FinalsRunner::slow_without_time() const {
   std::set<const Finalist*> slow;
   const auto now = service_->now();
-  if (!rules_.by_time || now + (Judge::kFewest - round_) * ((now - began_) / round_) <= end()) return slow;
+  if (!rules_.by_time || now + (Judge::kFewest - round_) * ((now - began_) / round_) <= latest_end()) return slow;
   for (const auto& entry : entries_)
     if (entry->contender.was_slow) slow.insert(&entry->result);
   return slow;
@@ -198,11 +198,11 @@ bool FinalsRunner::is_out_of_time() const {
   if (round_ == 1) return false;
   const bool is_worth_more = objective_ && !rules_.end_is_firm && round_ <= Judge::kFewest &&
                              processes_.active_specs() > 1 && tournament_->judge().never_changed();
-  return service_->now() >= end() + platform::ticks(is_worth_more ? kExactSeconds : 0);
+  return service_->now() >= latest_end() + platform::ticks(is_worth_more ? kExactSeconds : 0);
 }
 
 // While the winner meets the baseline in question alone, the answer is what is waited for.
-FinalsRules::Clock::time_point FinalsRunner::end() const {
+FinalsRules::Clock::time_point FinalsRunner::latest_end() const {
   return round_ <= kFirstRounds || rules_.question ? std::max(rules_.end, rules_.end_of_first_rounds) : rules_.end;
 }
 

@@ -37,7 +37,7 @@ class FinalsRunner : public FinalsRun {
   std::set<const Finalist*> slow_without_time() const;
   Aim aim_of_next_round() const;
   bool is_out_of_time() const;
-  FinalsRules::Clock::time_point end() const;
+  FinalsRules::Clock::time_point latest_end() const;
   bool is_open(const wire::Question& question, const Finalist& winner) const;
   bool rests(const FinalsEntry& entry) const;
   Finals collect(int last_round) const;

@@ -13,7 +13,7 @@ namespace tune::exec {
 namespace {
 
 constexpr std::int64_t kNone = -1;  // no ticket
-constexpr int kMostLosses = 3;      // of an artifact; who removes it more often may be the kernel
+constexpr int kMostTimesGone = 3;   // of an artifact; who removes it more often may be the kernel
 
 }  // namespace
 
@@ -184,7 +184,7 @@ bool WorkerRunner::lost_artifact(Task& task, const Failure& failure) {
   if (failure.stage != Stage::load || task.artifact.empty()) return false;
   const platform::FileStamp stamp = platform::stamp_of(task.artifact);
   const bool is_another = stamp == platform::FileStamp() || stamp != task.stamp;
-  return is_another && ++task.losses <= kMostLosses;
+  return is_another && ++task.times_gone <= kMostTimesGone;
 }
 
 // Returns false if it has to wait, because there is no reference to check its result against yet, or because another

@@ -51,7 +51,7 @@ class WorkerRunner : public Runner {
     BuildInfo build;
     std::string artifact;
     platform::FileStamp stamp;  ///< of the artifact when it was to be loaded
-    int losses = 0;             ///< how often the artifact was lost before it was loaded
+    int times_gone = 0;         ///< how often the artifact was gone before it was loaded
     State state = State::building;
     bool fresh = false;            ///< to be measured in a process of its own
     bool asked = true;             ///< its trial is waited for

@@ -96,7 +96,7 @@ static void fields_of_finals(auto& order, auto field) {
   field("by_time", order.settings.by_time);
   field("accuracy", order.settings.accuracy);
   field("width", order.settings.width);
-  field("together", order.settings.together);
+  field("together", order.settings.one_of_several);
   field("other_state", order.settings.other_state);
 }
 

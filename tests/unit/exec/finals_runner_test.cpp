@@ -124,7 +124,7 @@ TEST_F(FinalsRunnerTest, ManySpecsShareAProcessUntilFewAreLeft) {
 
 TEST_F(FinalsRunnerTest, FewSpecsShareAProcessToTheEndWhereThatIsWanted) {
   exec::FinalsRules rules = by_time();
-  rules.together = true;
+  rules.one_of_several = true;
   for (const Finalist& finalist : finals_of(3, rules)) EXPECT_FALSE(finalist.rounds.empty());
   for (const auto& [spec, count] : host().processes_of) EXPECT_EQ(count, 1) << "of spec " << spec;
   EXPECT_EQ(processes(host(), FakeHost::Interval::What::opens).size(), 1u);
@@ -145,7 +145,7 @@ std::vector<Finalist> finals_after_a_sweep(FakeTuning& tuning, const FakeConduct
   };
   exec::FinalsRules rules;
   rules.end = tuning.host().now() + std::chrono::hours(1);
-  rules.together = true;
+  rules.one_of_several = true;
   std::vector<wire::Contender> contenders;
   for (int i = 1; i <= 3; ++i) contenders.push_back({{tuning.spec(i)}});
   return exec::FinalsRunner(*service, contenders, rules).run([](int, std::size_t) {}).finalists;

@@ -221,12 +221,12 @@ TEST(Records, OfFinalsSayByTheLabelWhoTookPart) {
 // A setting that the order does not carry would be lost where agents hold the finals: a new one belongs into this list.
 TEST(Orders, OfFinalsCarryEverySetting) {
   FinalsOrder order;
-  auto& [seed, launches, end_is_firm, by_time, accuracy, width, question, together, other_state] = order.settings;
+  auto& [seed, launches, end_is_firm, by_time, accuracy, width, question, one_of_several, other_state] = order.settings;
   const auto sent = [&] { return std::get<FinalsOrder>(decode_order(encode_order(order))).settings; };
   EXPECT_EQ(sent(), RoundRules());
   seed = 12;
   launches = 5;
-  end_is_firm = together = true;
+  end_is_firm = one_of_several = true;
   by_time = false;
   accuracy = width.emplace(0.25);
   question = {"vendor", 0.5};
