@@ -15,43 +15,64 @@
 
 namespace tune::results {
 namespace fs = std::filesystem;
+namespace {
+
+/// All of them, if they are several.
+std::vector<Objective> objectives_of(const Plan& plan, const Objective& first) {
+  std::vector<Objective> objectives;
+  if (!plan.other_objectives.empty()) objectives.push_back(first);
+  for (const std::string& name : plan.other_objectives) objectives.emplace_back(plan, name);
+  return objectives;
+}
+
+std::string argument_of_show(const fs::path& journal) {
+  return (journal.extension() == ".jsonl" ? journal.parent_path() / journal.stem() : journal).string();
+}
+
+}  // namespace
 
 Results::Results(ResultsRules rules, const config::Loaded& loaded, const Objective& objective,
                  const TuningOutcome& outcome)
-    : rules_(std::move(rules)), loaded_(&loaded), objective_(&objective), outcome_(&outcome) {
-  static_cast<report::Look&>(summary_) = rules_;
-  summary_.name = loaded.plan.name;
-  summary_.file = loaded.plan.file_as_written;
-  if (summary_.problem.empty()) summary_.problem = problem_size_text(loaded.plan.problem, loaded.plan.constants);
-  summary_.run = rules_.journal.extension() == ".jsonl"
-                     ? (rules_.journal.parent_path() / rules_.journal.stem()).string()
-                     : rules_.journal.string();
-  summary_.specs = outcome.specs;
-  summary_.varying = report::varying_parameters(loaded.plan.space);
-  summary_.trials = outcome.trials;
-  if (!loaded.plan.other_objectives.empty()) objectives_.push_back(objective);
-  for (const std::string& name : loaded.plan.other_objectives) objectives_.emplace_back(loaded.plan, name);
-  for (const Objective& each : objectives_) summary_.objectives.push_back(each.name());
-  if (!objective.by_time()) summary_.ranked_by = objective.name();
-  summary_.ranking = ranking();
-  if (!summary_.ranking.rows.empty()) summary_.figures = values(summary_.ranking.rows.front());
-  std::erase_if(summary_.figures, [&](const auto& each) { return Objective(loaded.plan, each.first).by_time(); });
-  summary_.unranked = unranked();
-  const bool burst = loaded.plan.measure.state == PowerState::burst;
-  summary_.other_state = burst ? PowerState::sustained : PowerState::burst;
-  summary_.pruned = outcome.pruned;
-  summary_.best_command = best_command();
-  summary_.logs = outcome.logs;
-  summary_.columns = columns();
-  summary_.notes = outcome.notes.texts();
-  summary_.elapsed_seconds = outcome.elapsed_seconds;
-  summary_.winner = outcome.finals.has_winner();
-  summary_.verdict = outcome.verdict;
-  summary_.decision = outcome.decision;
+    : rules_(std::move(rules)),
+      loaded_(&loaded),
+      objective_(&objective),
+      outcome_(&outcome),
+      objectives_(objectives_of(loaded.plan, objective)),
+      summary_(unjudged()) {
   if (!rules_.judged) return;
   verdict_ = verdict_of(summary_, outcome, rules_.demands);
   summary_.verdict = verdict_->lines;
   summary_.decision = verdict_->decision;
+}
+
+/// All that is said of the run, with the verdict that it has if it is a recorded one.
+report::Summary Results::unjudged() const {
+  const Plan& plan = loaded_->plan;
+  report::Summary summary;
+  static_cast<report::Look&>(summary) = rules_;
+  if (summary.problem.empty()) summary.problem = problem_size_text(plan.problem, plan.constants);
+  summary.verdict = outcome_->verdict;
+  summary.decision = outcome_->decision;
+  summary.name = plan.name;
+  summary.file = plan.file_as_written;
+  summary.winner = outcome_->finals.has_winner();
+  summary.specs = outcome_->specs;
+  summary.varying = report::varying_parameters(plan.space);
+  summary.trials = outcome_->trials;
+  summary.ranking = ranking();
+  summary.unranked = unranked();
+  summary.other_state = plan.measure.state == PowerState::burst ? PowerState::sustained : PowerState::burst;
+  summary.pruned = outcome_->pruned;
+  summary.best_command = best_command(summary.ranking);
+  summary.logs = outcome_->logs;
+  summary.run = argument_of_show(rules_.journal);
+  summary.columns = columns();
+  if (!objective_->by_time()) summary.ranked_by = objective_->name();
+  for (const Objective& each : objectives_) summary.objectives.push_back(each.name());
+  if (!summary.ranking.rows.empty()) summary.figures = figures(summary.ranking.rows.front());
+  summary.notes = outcome_->notes.texts();
+  summary.elapsed_seconds = outcome_->elapsed_seconds;
+  return summary;
 }
 
 ExitCode Results::code() const {
@@ -123,6 +144,13 @@ std::vector<std::pair<std::string, double>> Results::values(const Ranked& row) c
   return values;
 }
 
+/// Those of the values that do not follow from the time.
+std::vector<std::pair<std::string, double>> Results::figures(const Ranked& row) const {
+  std::vector<std::pair<std::string, double>> figures = values(row);
+  std::erase_if(figures, [&](const auto& each) { return Objective(loaded_->plan, each.first).by_time(); });
+  return figures;
+}
+
 std::vector<config::FrontPoint> Results::front() const {
   std::vector<config::FrontPoint> points;
   for (const Ranked& row : summary_.ranking.rows)
@@ -182,10 +210,10 @@ std::pair<double, std::int64_t> Results::winner() const {
   return {first.time().seconds, first.trial->spec.mesh_idx};
 }
 
-std::string Results::best_command() const {
+std::string Results::best_command(const Ranking& ranking) const {
   const Plan& plan = loaded_->plan;
-  if (!plan.is_command() || !any()) return "";
-  const Spec& best = summary_.ranking.rows.front().trial->spec;
+  if (!plan.is_command() || ranking.rows.empty() || !outcome_->finals.has_winner()) return "";
+  const Spec& best = ranking.rows.front().trial->spec;
   Placeholders values = values_in_commands(plan.space, best);
   values["args"] = arguments_of(plan, best);
   const ProgramPlan& program = *plan.program();
@@ -223,7 +251,7 @@ config::BestResult Results::best(const Device& device) const {
   best.code = sweep.build.code;
   best.finals_interrupted = outcome_->finals.interrupted;
   if (rules_.time != TimeRule()) best.statistic = to_text(rules_.time);
-  best.command = best_command();
+  best.command = summary_.best_command;
   best.device = device;
   if (!best.artifact_hash.empty()) best.compiler = rules_.compiler;
   best.vendor_library = rules_.vendor_library;

@@ -53,14 +53,16 @@ class Results {
   void write_files(const Outputs& outputs, const Device& device) const;
 
  private:
+  report::Summary unjudged() const;
   Measurement shown(const Ranked& row) const;
   std::vector<std::pair<std::string, double>> values(const Ranked& row) const;
+  std::vector<std::pair<std::string, double>> figures(const Ranked& row) const;
   Ranking ranking() const;
   std::map<std::int64_t, std::string> unranked() const;
   void mark_front(Ranking& ranking) const;
   std::vector<config::FrontPoint> front() const;
   std::vector<report::Column> columns() const;
-  std::string best_command() const;
+  std::string best_command(const Ranking& ranking) const;
   bool is_objective(const std::string& name) const;
 
   ResultsRules rules_;
