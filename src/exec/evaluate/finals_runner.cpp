@@ -57,7 +57,7 @@ Finals FinalsRunner::run(const Tick& tick) {
   Random random(rules_.seed);
   others_.emplace();
   if (!is_gpu(service_->requests().hello().backend)) stolen_.emplace();
-  // They end with the last round there may be, with one that runs out of time, or when nothing is left to tell.
+  // The rounds end with the last there may be, with one that runs out of time, or when nothing is left to tell.
   for (round_ = 1; round_ <= SequentialIntervals::looks().back(); ++round_) {
     shuffle(order, random);
     if (!hold_round(order)) break;
