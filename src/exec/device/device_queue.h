@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <variant>
 
 #include "exec/device/measure_device.h"
+#include "exec/device/slot_state.h"
 
 namespace tune::exec {
 
@@ -38,8 +40,8 @@ class DeviceQueue {
   };
   struct Result {
     Job job;
-    std::variant<Measurement, Failure> outcome;  ///< a measurement lacks its build
-    bool reused = false;                         ///< the process had measured other specs before
+    bool reused = false;                              ///< the process had measured other specs before
+    std::variant<Measurement, Failure> outcome = {};  ///< a measurement lacks its build
     /// The job is to be given again: the device could not be opened, or its time cannot be compared with others'.
     bool to_repeat = false;
     double device_seconds = 0;  ///< during which the spec was launched
@@ -88,28 +90,19 @@ class DeviceQueue {
  private:
   struct Slot {
     std::shared_ptr<WorkerProcess> process;
-    std::optional<Job> job;
-    std::optional<wire::Measured> measured;
-    bool launches = false;      ///< its answer to a go has not been taken yet
-    bool rested = false;        ///< it had measured for others before it came here
-    int served = 0;             ///< specs it has measured since
-    double device_seconds = 0;  ///< in which its job was launched
-    bool leaving() const { return process->phase() == Phase::leaving; }
-    bool is_used() const { return rested || served > 0; }
-    bool idle() const { return !job && !leaving(); }
-    bool may_launch() const { return job && process->phase() == Phase::loaded; }
-    bool waits() const { return job && !launches && process->phase() == Phase::waiting; }
-    bool opens() const { return served == 0 && !process->loaded(); }
-    bool opens_or_closes() const { return opens() || leaving(); }
+    std::optional<Result> due;  ///< of its job, as far as it is known; unset: it has no job
+    SlotState state() const { return slot_state(process->phase(), due.has_value(), due && due->reused); }
+    bool is(SlotState asked) const { return state() == asked; }
   };
   using Slots = std::list<Slot>;
 
-  int occupied() const;
   bool room_for_another() const;
+  int count(SlotState state) const;
+  int ending() const;
+  Slots::iterator first(SlotState state) { return std::ranges::find(slots_, state, &Slot::state); }
   Slots::iterator reusable();
   void take_answer(Slot& slot);
   static void serve_next(Slot& slot, Job job);
-  void leave(Slot& slot);
   bool quiet() const;
   void launch_next(wire::Go go, const NoteLaunch& note);
   Slots::iterator next_to_launch(wire::Go& go);
@@ -117,8 +110,7 @@ class DeviceQueue {
   void end_turn();
   void ended(Slots::iterator slot);
   void refuse(Slots::iterator slot, const std::string& why);
-  std::variant<Measurement, Failure> outcome_of(const Slot& slot) const;
-  void serve_again(Slot& slot);
+  std::variant<Measurement, Failure> outcome_of(const Slot& slot, wire::Measured measured) const;
 
   MeasureDevice* device_;
   Rules rules_;

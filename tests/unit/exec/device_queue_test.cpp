@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "exec/device/queue_rules.h"
 #include "fakes/fake_host.h"
@@ -36,6 +40,70 @@ class QueueTest : public testing::Test {
 };
 
 const Failure* failure(const exec::DeviceQueue::Result& result) { return std::get_if<Failure>(&result.outcome); }
+
+using State = exec::SlotState;
+
+TEST(SlotState, FollowsFromThePhaseOfTheProcessAndItsJob) {
+  using exec::Phase;
+  struct Row {
+    Phase phase;
+    State idle, first_job, another_job;
+  };
+  // What cannot be without a job is said as with one.
+  constexpr std::array<Row, 10> kRows = {{
+      {Phase::starting, State::opening, State::opening, State::loading},
+      {Phase::ready, State::opening, State::opening, State::loading},
+      {Phase::loading, State::opening, State::opening, State::loading},
+      {Phase::loaded, State::loaded, State::loaded, State::loaded},
+      {Phase::checking, State::launched, State::launched, State::launched},
+      {Phase::checking_alone, State::launched, State::launched, State::launched},
+      {Phase::waiting, State::checked, State::checked, State::checked},
+      {Phase::measuring, State::launched, State::launched, State::launched},
+      {Phase::measured, State::idle, State::measured, State::measured},
+      {Phase::leaving, State::leaving, State::finishing, State::finishing},
+  }};
+  for (const Row& row : kRows) {
+    EXPECT_EQ(exec::slot_state(row.phase, false, false), row.idle) << int(row.phase);
+    EXPECT_EQ(exec::slot_state(row.phase, true, false), row.first_job) << int(row.phase);
+    EXPECT_EQ(exec::slot_state(row.phase, true, true), row.another_job) << int(row.phase);
+  }
+}
+
+// A queue sends `next` only to a process without a job, which has one after it.
+TEST(SlotState, MessagesLeadOnlyWhereTheListOfStatesSays) {
+  std::set<std::pair<State, State>> moves;
+  for (const exec::Step& step : exec::kSteps) {
+    if (step.from < exec::Phase::starting) continue;
+    for (const bool has_job : {false, true})
+      for (const bool used : {false, true}) {
+        const bool is_next = step.message == exec::Message::next;
+        if (is_next ? has_job || step.from != exec::Phase::measured : !has_job && step.from < exec::Phase::measured)
+          continue;
+        const State from = slot_state(step.from, has_job, used);
+        const State to = slot_state(step.to, has_job || is_next, used || is_next);
+        if (from != to) moves.emplace(from, to);
+      }
+  }
+  moves.erase({State::idle, State::launched});      // a queue launches nothing without a job,
+  moves.erase({State::measured, State::launched});  // and no job twice
+  EXPECT_EQ(moves, (std::set<std::pair<State, State>>{{State::opening, State::loaded},
+                                                      {State::loading, State::loaded},
+                                                      {State::loaded, State::launched},
+                                                      {State::loaded, State::finishing},
+                                                      {State::launched, State::checked},
+                                                      {State::launched, State::measured},
+                                                      {State::checked, State::launched},
+                                                      {State::measured, State::finishing},
+                                                      {State::idle, State::loading},
+                                                      {State::idle, State::leaving}}));
+}
+
+TEST(SlotState, SaysWhatDisturbsOthers) {
+  std::set<State> disturb;
+  for (int i = 0; i <= int(State::leaving); ++i)
+    if (opens_or_closes(State(i))) disturb.insert(State(i));
+  EXPECT_EQ(disturb, (std::set<State>{State::opening, State::finishing, State::leaving}));
+}
 
 TEST_F(QueueTest, NothingIsTimedWhileAnotherProcessOpensOrClosesTheDevice) {
   host().behave = [](const FakeWorker& worker) {
