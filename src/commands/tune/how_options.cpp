@@ -106,7 +106,7 @@ void bind_models(cli::Command& command, TuneOptions& options) {
 void bind_processes(cli::Command& command, TuneOptions& options) {
   exec::WorkerSettings& measure = options.measure;
   command
-      .choice("--isolation", [&options](const std::string& text) { options.share_processes = text != "spec"; },
+      .choice("--isolation", [&options](const std::string& text) { options.measure.share_processes = text != "spec"; },
               "spec|auto",
               "A measure process per spec, or on GPUs one for many in the sweep, with spot checks (default: spec)",
               {"device"})

@@ -84,10 +84,10 @@ tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, c
   tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.
   rules.failures_again = job.retry_failed || job.search.spec || !options.measure.keep.empty();
-  rules.share_processes = options.share_processes && journal.distrust().empty();
+  rules.share_processes = options.measure.share_processes && journal.distrust().empty();
   rules.accept_early = options.tune && !job.search.spec;
   rules.deadlines = options.measure.deadlines;
-  if (options.share_processes && !rules.share_processes)
+  if (options.measure.share_processes && !rules.share_processes)
     notes.add(
         fmt::format("every spec had a process of its own, because in an earlier run {}; --fresh shares processes again",
                     journal.distrust()));

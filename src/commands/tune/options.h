@@ -40,9 +40,8 @@ struct TuneOptions {
   // How.
   tuning::SearchSettings search;
   exec::WorkerSettings measure;
-  bool share_processes = false;  ///< --isolation auto
-  TimeRule time;                 ///< what stands for the launches of a spec
-  bool keep_going = false;       ///< also when every spec fails alike
+  TimeRule time;            ///< what stands for the launches of a spec
+  bool keep_going = false;  ///< also when every spec fails alike
   FinalsSettings finals;
   results::Demands demands;
   std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with

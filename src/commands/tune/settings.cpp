@@ -90,7 +90,6 @@ exec::WorkerRules worker_rules(const TuneOptions& options, const exec::Workers& 
   rules.worker = workers.require(backend);
   rules.store = store_places(options.store);
   rules.builds = !options.run_only;
-  rules.share_processes = options.share_processes;
   return rules;
 }
 

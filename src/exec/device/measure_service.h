@@ -18,8 +18,9 @@ namespace tune::exec {
 struct WorkerSettings {
   std::filesystem::path keep = {};  ///< folder for what failed specs leave; empty: none
   Deadlines deadlines = {};
-  int jobs = 1;       ///< build processes at a time
-  bool turns = true;  ///< with other runs on the same device, the CPU among them
+  int jobs = 1;                  ///< build processes at a time
+  bool turns = true;             ///< with other runs on the same device, the CPU among them
+  bool share_processes = false;  ///< several specs of a sweep are timed in one process, on a GPU
 };
 
 /// How the worker processes of a run are started, and who is told of what they do.
@@ -28,7 +29,6 @@ struct WorkerRules : WorkerSettings {
   platform::StorePlaces store = {};          ///< of build artifacts
   bool builds = true;                        ///< else only what was built before is run
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
-  bool share_processes = false;              ///< several specs of a sweep are timed in one process, on a GPU
   RunObserver* observer = &no_observer();    ///< outlives the run
   std::shared_ptr<WorkerPool> pool = {};     ///< of this worker; null: one of its own
   bool keeps_processes = false;              ///< that have a device open or build, for the next tuning with this pool
