@@ -91,32 +91,27 @@ TuneOptions options_for(const wire::PlanOrder& order, const fs::path& root) {
     if (word.starts_with(wire::kInputs)) word = below(root, word.substr(wire::kInputs.size())).string();
   TuneOptions options;
   cli::read_words([&](cli::Command& command) { bind_tune(command, options); }, words);
-  return options;
-}
-
-Job job_for(const TuneOptions& options, const wire::PlanOrder& order, const fs::path& root) {
-  Job job(options);
-  if (order.shape.empty()) return job;
+  if (order.shape.empty()) return options;
   const fs::path file = root / "shape.yaml";
   platform::write_file(file, order.shape);
-  job.load.shape = config::read_shapes(file).shapes.front();
-  return job;
+  options.job.load.shape = config::read_shapes(file).shapes.front();
+  return options;
 }
 
 /// A plan of the driver, read on this machine as a run of its own would read it.
 class Work : public exec::AgentWork {
  public:
   /// `scratch` holds the inputs.
-  Work(std::unique_ptr<exec::Scratch> scratch, TuneOptions options, Job job, exec::Workers& workers)
+  Work(std::unique_ptr<exec::Scratch> scratch, const TuneOptions& options, exec::Workers& workers)
       : scratch_(std::move(scratch)),
-        options_(std::move(options)),
-        target_(options_, workers, std::move(job)),
-        requests_(with_inputs(target_), target_.hello(), options_.search.seed) {}
+        options_(options),
+        target_(options_, workers, options.job),
+        requests_(with_inputs(target_), target_.hello(), target_.job.search.seed) {}
 
   const exec::RequestFactory& requests() const override { return requests_; }
   exec::WorkerRules rules() const override {
     exec::WorkerRules rules = worker_rules(options_, target_.workers, target_.plan().backend());
-    rules.devices = exec::choose_devices(options_.devices, requests_.hello());
+    rules.devices = exec::choose_devices(target_.job.devices, requests_.hello());
     return rules;
   }
 
@@ -129,7 +124,7 @@ class Work : public exec::AgentWork {
   }
 
   std::unique_ptr<exec::Scratch> scratch_;
-  TuneOptions options_;
+  SharedOptions options_;
   Target target_;
   exec::RequestFactory requests_;
 };
@@ -139,9 +134,8 @@ std::unique_ptr<exec::AgentWork> prepare(const wire::PlanOrder& order, const exe
   auto scratch = std::make_unique<exec::Scratch>();
   write_inputs(order, files, scratch->folder());
   enter(order);
-  TuneOptions options = options_for(order, scratch->folder());
-  Job job = job_for(options, order, scratch->folder());
-  return std::make_unique<Work>(std::move(scratch), std::move(options), std::move(job), workers);
+  const TuneOptions options = options_for(order, scratch->folder());
+  return std::make_unique<Work>(std::move(scratch), options, workers);
 }
 
 ExitCode agent(const AgentOptions& options) {

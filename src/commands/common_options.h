@@ -26,7 +26,6 @@ inline const std::vector<std::string> kShapeFiles = {"yaml", "yml", "csv", "json
 struct TerminalOptions {
   std::optional<std::size_t> top;  ///< specs in the table; 0: all; unset: 20
   enum class Color { automatic, always, never } color = Color::automatic;
-  bool quiet = false;
   bool verbose = false;
 };
 

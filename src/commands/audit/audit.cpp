@@ -37,7 +37,7 @@ void refuse_audit_conflicts(const AuditOptions& audit) {
   if (!audit.recordings.empty() && (audit.exhaustive || audit.keep_journals))
     cli::refuse(
         "--simulate excludes --exhaustive and --continue: a recording knows its best, and nothing is left behind");
-  if (audit.tuning.yaml.empty() && audit.tuning.load.command.empty() && audit.recordings.empty())
+  if (audit.tuning.yaml.empty() && audit.tuning.job.load.command.empty() && audit.recordings.empty())
     cli::refuse("tune audit needs --yaml FILE, or --simulate FILE for a recorded run; see tune audit --help");
 }
 
@@ -64,11 +64,11 @@ std::string heading(const AuditOptions& audit) {
   const std::string how = !audit.recordings.empty() ? "simulated with " + noise + "\nregret against the best recorded"
                           : audit.exhaustive        ? "regret against the best of all winners and an exhaustive run's"
                                                     : "regret against the best of all winners";
-  return fmt::format("runs of each shape: {}, seeds from {}\n{}\n", audit.runs, audit.tuning.search.seed, how);
+  return fmt::format("runs of each shape: {}, seeds from {}\n{}\n", audit.runs, audit.tuning.job.search.seed, how);
 }
 
 fs::path csv_of(const AuditOptions& audit) {
-  results::OutputRules rules = output_rules(audit.tuning, Job(audit.tuning));
+  results::OutputRules rules = output_rules(audit.tuning, audit.tuning.job);
   rules.journal = false;  // there is none of the audit itself
   rules.best = false;
   const results::Outputs outputs(audit.tuning.outputs, rules);

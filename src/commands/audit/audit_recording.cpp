@@ -139,17 +139,18 @@ class NoisyTuning {
 AuditedShape audit_recording(const AuditOptions& audit, const std::filesystem::path& recording,
                              const std::string& name) {
   AuditedShape audited{name, {}};
-  tuning::SearchSettings search = audit.tuning.search;
-  for (int number = 1; number <= audit.runs; ++number, ++search.seed) {
-    NoisyTuning noise(audit.noise, audit.tuning.finals.finalists, search.seed, recording.string());
+  TuneOptions options = audit.tuning;
+  std::uint64_t& seed = options.job.search.seed;
+  for (int number = 1; number <= audit.runs; ++number, ++seed) {
+    NoisyTuning noise(audit.noise, options.finals.finalists, seed, recording.string());
     const SimulationHooks hooks = {[&](const Spec& spec, const Outcome& outcome, const Objective& objective) {
                                      return noise.answer(spec, outcome, objective);
                                    },
                                    [&](std::span<const Trial> trials, const Plan& plan, const Objective& objective) {
                                      return noise.choose(trials, plan, objective);
                                    }};
-    AuditRun& run = audited.runs.emplace_back(AuditRun{number, search.seed, {}, 0, {}, {}, {}});
-    const auto winner = simulated_winner(audit.tuning, search, recording, hooks);
+    AuditRun& run = audited.runs.emplace_back(AuditRun{number, seed, {}, 0, {}, {}, {}});
+    const auto winner = simulated_winner(options, recording, hooks);
     if (!winner) continue;
     run.winner = winner->trial.spec;
     run.seconds = winner->trial.measurement()->timing.median;

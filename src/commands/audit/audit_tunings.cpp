@@ -35,7 +35,7 @@ class TuningAudit {
       : audit_(&audit),
         options_(&audit.tuning),
         workers_(find_workers(options_->measure.deadlines)),
-        prefix_(options_->prefix ? options_->prefix->string() : prefix_in_state_folder(*options_, "audit")) {
+        prefix_(options_->job.prefix ? options_->job.prefix->string() : prefix_in_state_folder(*options_, "audit")) {
     if (options_->shapes)
       for (const config::Shape& shape : config::read_shapes(*options_->shapes).shapes) shapes_.emplace_back(shape);
     else
@@ -53,7 +53,7 @@ class TuningAudit {
       judge(audited, shapes_[i]);
       done.push_back(std::move(audited));
     }
-    if (!options_->prefix) say("journals: " + prefix_ + "-*.jsonl");
+    if (!options_->job.prefix) say("journals: " + prefix_ + "-*.jsonl");
   }
 
  private:
@@ -75,12 +75,12 @@ class TuningAudit {
   }
 
   void say(const std::string& text) const {
-    if (!options_->terminal.quiet) platform::print_to_stderr("audit: " + text);
+    if (!options_->job.quiet) platform::print_to_stderr("audit: " + text);
   }
 
   /// A tuning with files of its own.
   Job job_called(const std::string& name, const ShapeOrNone& shape) const {
-    Job job(*options_);
+    Job job = options_->job;
     job.load.shape = shape;
     job.prefix = prefix_ + name;
     job.silent = true;
@@ -146,7 +146,7 @@ class TuningAudit {
   bool simulates(const fs::path& journal, const Spec& winner) const {
     TuneOptions as_recorded;
     as_recorded.tune = true;
-    const auto simulated = simulated_winner(as_recorded, as_recorded.search, journal, {});
+    const auto simulated = simulated_winner(as_recorded, journal, {});
     return simulated && holds(winner, simulated->trial.spec.params);
   }
 

@@ -162,7 +162,7 @@ class Retiming {
 
   ExitCode retime(const database::Found& found, Retimed& row) {
     const TunedPlan then(options_->tuning.yaml, *found.group, found.group->device.name, workers_);
-    Job job(options_->tuning);
+    Job job = options_->tuning.job;
     job.load = then.load_settings(found.sizes);
     if (is_gpu(backend_)) job.load.state = parse_power_state(found.group->state);
     job.prefix = prefix_ + files_of(found.sizes);

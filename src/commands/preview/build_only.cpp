@@ -52,11 +52,11 @@ void print(const Target& target, const results::TuningOutcome& outcome, std::spa
   const report::Logs logs = results::write_logs(target.outputs.logs, target.options.measure.keep, lost);
   const report::ListLook look = list_look(target.options, target.plan());
   report::TextPage page(look.width, look.colors);
-  if (const auto columns = report::build_columns(rows, look); !target.options.terminal.quiet && !columns.empty()) {
+  if (const auto columns = report::build_columns(rows, look); !target.job.quiet && !columns.empty()) {
     for (const std::string& line : report::grid_lines(columns)) page.row(line);
     page.prose(report::constants_text(rows.front().spec, look));
   }
-  if (!target.options.terminal.quiet) page.losses(report::pruned_lines(outcome.pruned));
+  if (!target.job.quiet) page.losses(report::pruned_lines(outcome.pruned));
   page.losses(report::loss_lines(lost, reproducing_command(target.options, target.job), logs));
   std::vector<std::int64_t> specs;
   for (const report::BuildRow& row : rows) specs.push_back(row.spec.mesh_idx);

@@ -43,7 +43,7 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
 
 bool builds_reference(const Plan& plan) { return std::holds_alternative<Custom>(plan.problem) && !plan.is_program(); }
 
-report::ListLook list_look(const TuneOptions& options, const Plan& plan) {
+report::ListLook list_look(const SharedOptions& options, const Plan& plan) {
   return {plan.name, report::varying_parameters(plan.space), platform::terminal_columns(STDOUT_FILENO),
           wants_colors(options.terminal, STDOUT_FILENO)};
 }

@@ -21,7 +21,7 @@ std::optional<std::string> reference_fault(const Spec& spec, exec::MeasureServic
 /// Whether specs are checked against a kernel that has to be built.
 bool builds_reference(const Plan& plan);
 /// How they list specs on stdout.
-report::ListLook list_look(const TuneOptions& options, const Plan& plan);
+report::ListLook list_look(const SharedOptions& options, const Plan& plan);
 /// The rows that are lost, as trials.
 std::vector<Trial> lost_in(std::span<const report::BuildRow> rows);
 

@@ -28,7 +28,7 @@ constexpr std::size_t kBeforeName = 42;  ///< columns
 /// The table, with names that fit a terminal: the values alone, below the names of the parameters.
 class Table {
  public:
-  Table(const TuneOptions& options, const Plan& plan)
+  Table(const SharedOptions& options, const Plan& plan)
       : look_(list_look(options, plan)), values_only_(look_.width > 0 && !look_.varying.empty()) {
     add("mesh_idx", "predicted (ms)", "limited by",
         values_only_ ? fmt::format("{}", fmt::join(look_.varying, "/")) : "name");
@@ -57,7 +57,7 @@ class Table {
   std::string text_;
 };
 
-[[noreturn]] void refuse(const TuneOptions& options, const std::string& why) {
+[[noreturn]] void refuse(const SharedOptions& options, const std::string& why) {
   throw Error(ExitCode::bad_input,
               fmt::format("--dry-run --top {}: {}; leave --top out to list all specs", *options.terminal.top, why));
 }
@@ -206,7 +206,7 @@ bool print_forecast(const Target& target, const tuning::Grid& grid, std::int64_t
 
 /// `foreseen`: it was said how long all targets will take, which the first one tells.
 ExitCode list(Target& target, bool& foreseen) {
-  if (target.options.terminal.quiet && !target.job.search.spec && !target.options.partition) return count(target);
+  if (target.job.quiet && !target.job.search.spec && !target.options.partition) return count(target);
   results::TuningOutcome outcome;
   const std::optional<tuning::Grid> grid = target.grid(outcome);
   print_warnings(outcome.notes.warnings);
@@ -224,17 +224,16 @@ ExitCode list(Target& target, bool& foreseen) {
     if (target.job.search.max_evals && count == *target.job.search.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
     if (count++ == 0) reference_fault = check.reference_fault(row.spec);
-    if (!target.options.terminal.quiet && !platform::print_escaped(list.add(row))) break;
+    if (!target.job.quiet && !platform::print_escaped(list.add(row))) break;
     if (row.loss) lost.push_back(std::move(row));
   }
   report::TextPage page(look.width, look.colors);
-  if (!target.options.terminal.quiet) page.prose(list.in_all());
-  if (!target.options.terminal.quiet) page.losses(count > 0 ? report::pruned_lines(outcome.pruned) : grid->why_empty());
+  if (!target.job.quiet) page.prose(list.in_all());
+  if (!target.job.quiet) page.losses(count > 0 ? report::pruned_lines(outcome.pruned) : grid->why_empty());
   page.losses(report::loss_lines(lost_in(lost), reproducing_command(target.options, target.job)));
   page.prose(fmt::format("Number of valid specs: {}", count));
   platform::print_escaped(page.text());
-  if (!target.options.terminal.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() &&
-      missing.empty())
+  if (!target.job.quiet && !foreseen && !target.job.search.spec && count > 0 && lost.empty() && missing.empty())
     foreseen = print_forecast(target, *grid, count);
   if (reference_fault) throw Error(ExitCode::bad_input, *reference_fault);
   return count > std::ssize(lost) ? ExitCode::ok : ExitCode::none_valid;

@@ -8,9 +8,9 @@ namespace tune::commands {
 namespace {
 
 Backend backend_to_probe(const TuneOptions& options, exec::Workers& workers) {
-  if (options.load.backend) return *options.load.backend;
+  if (options.job.load.backend) return *options.job.load.backend;
   if (options.yaml.empty()) return Backend::cpu;
-  config::LoadRules rules{options.load};
+  config::LoadRules rules{options.job.load};
   rules.file_must_exist = false;
   rules.present = [&](Backend backend) { return workers.present(backend); };
   rules.probe = [&](Backend backend) { return workers.probe(backend).device; };

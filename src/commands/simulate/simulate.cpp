@@ -21,7 +21,7 @@
 namespace tune::commands {
 namespace {
 
-bool has_sizes(const TuneOptions& options) { return options.load.m || options.load.n || options.load.k; }
+bool has_sizes(const TuneOptions& options) { return options.job.load.m || options.job.load.n || options.job.load.k; }
 
 /// Without a tuning file, sizes choose one of the problems of a journal.
 bool sizes_choose(const TuneOptions& options, const recording::Recording& recording) {
@@ -36,7 +36,7 @@ std::optional<std::filesystem::path> known_device_file(const TuneOptions& option
 
 results::RecordedPlanRules plan_rules(const TuneOptions& options, const std::filesystem::path& file,
                                       const recording::Recording& recording) {
-  results::RecordedPlanRules rules = {file, options.yaml, options.load, known_device_file(options)};
+  results::RecordedPlanRules rules = {file, options.yaml, options.job.load, known_device_file(options)};
   rules.load.state.reset();  // the recorded times are of a state of their own
   if (sizes_choose(options, recording)) rules.load.m = rules.load.n = rules.load.k = std::nullopt;
   return rules;
@@ -55,9 +55,9 @@ std::string other_problems_note(const recording::Recording& last, std::size_t pr
 recording::Recording chosen_recording(const TuneOptions& options, const std::filesystem::path& file,
                                       std::string& note) {
   if (options.yaml.empty()) {
-    if (options.load.m && options.load.n && options.load.k)
+    if (options.job.load.m && options.job.load.n && options.job.load.k)
       return recording::read_run(
-          file, {{}, true, fmt::format("M{}-N{}-K{}", *options.load.m, *options.load.n, *options.load.k)});
+          file, {{}, true, fmt::format("M{}-N{}-K{}", *options.job.load.m, *options.job.load.n, *options.job.load.k)});
     recording::Recording recording = recording::read_run(file, {{}, true});
     if (sizes_choose(options, recording))
       throw Error(ExitCode::bad_input, "-m, -n and -k choose a recorded problem together; give all three");
@@ -81,7 +81,7 @@ recording::Recording chosen_recording(const TuneOptions& options, const std::fil
 }
 
 results::Outputs outputs_of(const TuneOptions& options) {
-  results::OutputRules rules = output_rules(options, Job(options));
+  results::OutputRules rules = output_rules(options, options.job);
   rules.journal = false;
   results::Outputs outputs(options.outputs, rules);
   std::vector<std::filesystem::path> inputs = options.yaml;
@@ -118,17 +118,17 @@ void number_as_recorded(Spec& spec, const TuneOptions& options, const Replay& re
 }
 
 /// Of a search among the specs, on the recorded device or the one that is named instead.
-std::optional<CostModel> cost_model(const TuneOptions& options, const tuning::SearchSettings& search,
-                                    const ValidSpecs& specs, const Plan& plan, const recording::Recording& recording) {
-  if (!tuning::wants_search(search, specs.size())) return std::nullopt;
+std::optional<CostModel> cost_model(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
+                                    const recording::Recording& recording) {
+  if (!tuning::wants_search(options.job.search, specs.size())) return std::nullopt;
   const auto file = known_device_file(options);
-  return tuning::model_for(search, plan, file ? config::read_device(*file) : recording.device);
+  return tuning::model_for(options.job.search, plan, file ? config::read_device(*file) : recording.device);
 }
 
-std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const tuning::SearchSettings& search,
-                                              const ValidSpecs& specs, const Plan& plan, const Objective& objective,
-                                              const std::optional<CostModel>& model, const Replay& replay,
-                                              results::TuningOutcome& outcome) {
+std::unique_ptr<search::Strategy> strategy_of(const TuneOptions& options, const ValidSpecs& specs, const Plan& plan,
+                                              const Objective& objective, const std::optional<CostModel>& model,
+                                              const Replay& replay, results::TuningOutcome& outcome) {
+  const tuning::SearchSettings& search = options.job.search;
   if (search.auto_clocks && specs.size() > 0)
     return tuning::at_chosen_clocks(search, specs, outcome.default_spec, objective,
                                     [&outcome](const std::string& text) { outcome.notes.add(text); });
@@ -215,8 +215,8 @@ struct Simulated {
 };
 
 /// Tunes on a recorded run. For an audit, which has hooks, nothing is printed or written.
-Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSettings& search,
-                            const std::filesystem::path& file, const SimulationHooks* audit) {
+Simulated tune_on_recording(const TuneOptions& options, const std::filesystem::path& file,
+                            const SimulationHooks* audit) {
   // What is tuned.
   std::string choice;  // what a user is to know of it
   const recording::Recording recording = chosen_recording(options, file, choice);
@@ -225,6 +225,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
   const Objective objective(plan);
   results::TuningOutcome outcome;
   const ValidSpecs specs = wanted_specs(options, plan, recording, outcome);
+  const tuning::SearchSettings& search = options.job.search;
 
   // Who answers: the recording, of which the best is the best there can be.
   Replay replay(recording, plan, objective, audit != nullptr ? audit->answer : Replay::Change());
@@ -233,9 +234,9 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
                               [&]() -> exec::Runner& { throw replay.unknown({}); });
 
   // Who asks.
-  const std::optional<CostModel> model = cost_model(options, search, specs, plan, recording);
+  const std::optional<CostModel> model = cost_model(options, specs, plan, recording);
   const std::unique_ptr<search::Strategy> strategy =
-      strategy_of(options, search, specs, plan, objective, model, replay, outcome);
+      strategy_of(options, specs, plan, objective, model, replay, outcome);
   report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
   const tuning::TunerRules rules = {.max_evals = search.max_evals,
                                     .sweep_budget = search.time_budget,
@@ -248,7 +249,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
   const results::Outputs outputs = audit != nullptr ? results::Outputs({}, {.journal = false}) : outputs_of(options);
   if (audit == nullptr) print_warnings(loaded.warnings);
   tuning::Exporter exporter(outputs, plan, objective, recording.device, options.time);
-  if (!options.search.spec) outcome.specs = specs.exact_size();
+  if (!search.spec) outcome.specs = specs.exact_size();
 
   // Try, and decide.
   const Trial* chosen = nullptr;  // the outcome takes the trials over as they are
@@ -266,7 +267,7 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
   note_recording(recording, choice, wants_finals(options), outcome);
   tuning::note_model(model, outcome);
   if (options.tune) tuning::note_trials(plan, outcome);
-  results::ResultsRules shown = results_rules(options, Job(options), outputs.csv);
+  results::ResultsRules shown = results_rules(options, options.job, outputs.csv);
   shown.problem = recording.problem;
   const results::Results results(shown, loaded, objective, outcome);
   if (audit == nullptr) tuning::print(results);
@@ -278,13 +279,11 @@ Simulated tune_on_recording(const TuneOptions& options, const tuning::SearchSett
 
 }  // namespace
 
-ExitCode simulate(const TuneOptions& options) {
-  return tune_on_recording(options, options.search, options.simulate, nullptr).code;
-}
+ExitCode simulate(const TuneOptions& options) { return tune_on_recording(options, options.simulate, nullptr).code; }
 
-std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchSettings& search,
-                                                const std::filesystem::path& recording, const SimulationHooks& hooks) {
-  return tune_on_recording(options, search, recording, &hooks).winner;
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const std::filesystem::path& recording,
+                                                const SimulationHooks& hooks) {
+  return tune_on_recording(options, recording, &hooks).winner;
 }
 
 }  // namespace tune::commands

@@ -23,9 +23,9 @@ struct SimulatedWinner {
   double relative = 1;  ///< its recorded objective to the best recorded one: 1 at the best, else more
 };
 
-/// Tunes on a recorded run with this search, and prints and writes nothing. nullopt: no spec has a valid result. Throws
+/// Tunes on a recorded run, and prints and writes nothing. nullopt: no spec has a valid result. Throws
 /// as simulate(), and Error(bad_input) for an objective that is 0 or negative.
-std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const tuning::SearchSettings& search,
-                                                const std::filesystem::path& recording, const SimulationHooks& hooks);
+std::optional<SimulatedWinner> simulated_winner(const TuneOptions& options, const std::filesystem::path& recording,
+                                                const SimulationHooks& hooks);
 
 }  // namespace tune::commands

@@ -57,7 +57,7 @@ std::string on_agent(const fs::path& path) { return std::string(wire::kInputs) +
 
 /// The command line of a run on one machine that would do what each agent is to do, without what the file behind
 /// --shapes says.
-std::vector<std::string> words_of(const TuneOptions& options, const Job& job, const exec::RequestFactory& requests,
+std::vector<std::string> words_of(const SharedOptions& options, const Job& job, const exec::RequestFactory& requests,
                                   bool share_processes) {
   const auto rewritten = [&](const cli::GivenOption& option, const std::string& value) -> std::optional<std::string> {
     if (option.name == "--shapes") return std::nullopt;
@@ -66,7 +66,8 @@ std::vector<std::string> words_of(const TuneOptions& options, const Job& job, co
     if (option.name == "--yaml") return on_agent(value);
     return option.is_path ? full_path(value).string() : value;
   };
-  return command_line(job.given(options).words(cli::OptionText::Repeated::on_agents, rewritten), options.load.command);
+  return command_line(job.given(options.given).words(cli::OptionText::Repeated::on_agents, rewritten),
+                      job.load.command);
 }
 
 /// The names behind `$` or `${` in a text.
@@ -82,7 +83,7 @@ std::set<std::string> variables_in(const std::string& text) {
 }
 
 /// What of the environment a build depends on: what compilers are told by it, and what paths in the file name.
-std::map<std::string, std::string> environment_of(const TuneOptions& options) {
+std::map<std::string, std::string> environment_of(const SharedOptions& options) {
   std::set<std::string> names(std::begin(platform::kCompilerVariables), std::end(platform::kCompilerVariables));
   names.insert(std::begin(kHeaderVariables), std::end(kHeaderVariables));
   for (const fs::path& yaml : options.yaml) names.merge(variables_in(platform::read_file(yaml)));
@@ -126,10 +127,10 @@ std::unique_ptr<exec::OtherMachines> agents_for(const TuneOptions& options) {
   if (!options.on_agents()) return nullptr;
   exec::ClusterRules rules{options.cluster};
   rules.program = (platform::folder_of_executable() / "tune").string();
-  rules.devices = Job(options).devices;
+  rules.devices = options.job.devices;
   rules.per_model = options.per_device_model;
   rules.step_seconds = options.measure.deadlines.build.count();
-  rules.say = [quiet = options.terminal.quiet](const std::string& text, bool is_warning) {
+  rules.say = [quiet = options.job.quiet](const std::string& text, bool is_warning) {
     if (!quiet || is_warning) platform::print_to_stderr(text);
   };
   return std::make_unique<exec::Cluster>(std::move(rules));

@@ -16,7 +16,7 @@ namespace {
 
 /// The first of these that is here; the CPU needs no device.
 Backend chosen_backend(const TuneOptions& options, const tuning::Machine& machine) {
-  if (options.load.backend && *options.load.backend != Backend::automatic) return *options.load.backend;
+  if (options.job.load.backend && *options.job.load.backend != Backend::automatic) return *options.job.load.backend;
   for (const BackendTraits& traits : backends())
     if (traits.is_gpu && machine.present(traits.backend)) return traits.backend;
   return Backend::cpu;
@@ -42,10 +42,10 @@ std::string shipped_gemm(Backend backend, const std::optional<Device>& device) {
 TuneOptions with_tuning_file(TuneOptions options) {
   if (!options.takes_shipped_file()) return options;
   exec::Workers workers = find_workers(options.measure.deadlines);
-  const Job job(options);
-  tuning::Machine machine(options.machine,
-                          machine_rules(options, job, results::Outputs(options.outputs, output_rules(options, job))),
-                          workers);
+  tuning::Machine machine(
+      options.machine,
+      machine_rules(options, options.job, results::Outputs(options.outputs, output_rules(options, options.job))),
+      workers);
   const Backend backend = chosen_backend(options, machine);
   const std::filesystem::path file =
       folder_of_configs() / shipped_gemm(backend, is_gpu(backend) ? machine.limiting_device(backend) : std::nullopt);

@@ -20,7 +20,7 @@ using Shapes = std::vector<config::Shape>;
 using MaybeShapes = std::vector<std::optional<config::Shape>>;
 
 /// Whether each block of the output begins with a verdict, which names its shape and model.
-bool begins_with_verdict(const TuneOptions& options) { return options.tune && !options.times_nothing(); }
+bool begins_with_verdict(const SharedOptions& options) { return options.tune && !options.times_nothing(); }
 
 // A shape or model without any spec does not prevent the others from being tuned.
 ExitCode run_one_of_several(Target& target, const TargetCommand& command) try {
@@ -42,7 +42,7 @@ Shapes shapes_of_list(const TuneOptions& options, exec::Workers& workers, std::v
   std::erase_if(sizes.settings,
                 [](const Setting& s) { return s.name != "M" && s.name != "N" && s.name != "K" && s.name != "groups"; });
   sizes.places.resize(sizes.settings.size());
-  Job job(options);
+  Job job = options.job;
   job.load.shape = std::move(sizes);
   const Target target(options, workers, std::move(job));
   return tuning::shapes_for(target.plan(), std::move(list), *options.shapes, warnings);
@@ -86,7 +86,7 @@ ExitCode run_models(const TuneOptions& options, exec::Workers& workers, Backend 
   const std::vector<std::string> models = workers.models(backend);
   for (const std::string& model : models) {
     workers.choose_model(backend, model);
-    Job job(options);
+    Job job = options.job;
     job.model = model;
     if (!workers.probe(backend).devices.empty()) job.devices = model;  // where there are devices to choose from
     std::deque<Target> targets = targets_of(options, workers, std::move(job), shapes);
@@ -101,7 +101,7 @@ ExitCode for_each_target(const TuneOptions& options, const TargetCommand& comman
   const std::unique_ptr<exec::OtherMachines> agents = agents_for(options);
   exec::Workers workers = find_workers(options.measure.deadlines, agents.get());
   if (!options.makes_several()) {
-    Target target(options, workers, Job(options));
+    Target target(options, workers, options.job);
     print_warnings(target.loaded.warnings);
     return command(target);
   }
@@ -112,7 +112,7 @@ ExitCode for_each_target(const TuneOptions& options, const TargetCommand& comman
     shapes.assign(wanted.begin(), wanted.end());
   }
   std::deque<Target> targets =
-      targets_of(options, workers, Job(options), shapes);  // says what is wrong with any before the first
+      targets_of(options, workers, options.job, shapes);  // says what is wrong with any before the first
   for (const Target& target : targets) target.add_warnings_to(warnings);
   print_warnings(warnings);
   return options.per_device_model

@@ -42,9 +42,9 @@ void bind_mode(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_search(cli::Command& command, TuneOptions& options) {
-  tuning::SearchSettings& search = options.search;
+  tuning::SearchSettings& search = options.job.search;
   command
-      .several("--objective", options.load.objectives, "NAME",
+      .several("--objective", options.job.load.objectives, "NAME",
                "Instead of the file's: time, energy, GFLOP/s, GFLOPS/W or a metric")
       .repeats_spec();
   command.whole("--max-evals", search.max_evals, 1, "N", "Try at most this many specs").common();
@@ -65,9 +65,9 @@ void bind_search(cli::Command& command, TuneOptions& options) {
       "--clocks", [&search](const std::string&) { search.auto_clocks = true; }, "auto",
       "Measure one spec at some of the values of $device.sm_clock, and search only those near the best by a model");
   command.check([&options] {
-    if (options.given("--clocks") && options.search.spec)
+    if (options.given("--clocks") && options.job.search.spec)
       cli::refuse("--spec runs one spec, at its clock; it excludes --clocks");
-    if (options.search.strategy && (options.given("--dry-run") || options.given("--build-only")))
+    if (options.job.search.strategy && (options.given("--dry-run") || options.given("--build-only")))
       cli::refuse("--strategy needs measured times; --dry-run and --build-only take specs in mesh order");
   });
 }
@@ -76,11 +76,11 @@ void bind_devices(cli::Command& command, TuneOptions& options) {
   command.whole("--jobs,--num-cpu", options.measure.jobs, 1, "N", "Builds at a time (default: one per core)")
       .for_agents();
   command
-      .text("--devices", options.devices, "LIST",
+      .text("--devices", options.job.devices, "LIST",
             "GPUs to measure on: indices such as 0,1, a model, or all (default: the first)")
       .repeats_spec();
   command.check([&options] {
-    if (options.devices && options.mode == Mode::simulate)
+    if (options.job.devices && options.mode == Mode::simulate)
       cli::refuse("--simulate measures on no device; it excludes --devices");
   });
 }
@@ -88,14 +88,17 @@ void bind_devices(cli::Command& command, TuneOptions& options) {
 void bind_models(cli::Command& command, TuneOptions& options) {
   command.flag("--per-device-model", options.per_device_model,
                "Tune for each model of the devices by itself, one after the other, on all devices of it");
+  command.then([&options] {  // each model names its own
+    if (options.per_device_model && options.job.devices == "all") options.job.devices.reset();
+  });
   command.check([&options] {
     if (!options.per_device_model) return;
     if (options.mode != Mode::measure)
       cli::refuse(
           "--per-device-model tunes for each model of the devices; --simulate, --dry-run, --build-only and --probe "
           "use one");
-    if (options.devices && *options.devices != "all")
-      cli::refuse("--per-device-model uses all devices; it excludes --devices " + *options.devices);
+    if (options.job.devices)
+      cli::refuse("--per-device-model uses all devices; it excludes --devices " + *options.job.devices);
     if (options.outputs.tuning_results)
       cli::refuse(
           "--tuning_results_file has one best for each size, and --per-device-model finds several; use --output "
@@ -139,7 +142,7 @@ void bind_processes(cli::Command& command, TuneOptions& options) {
 void bind_time(cli::Command& command, TuneOptions& options) {
   command
       .choice(
-          "--state", [&options](const std::string& text) { options.load.state = parse_power_state(text); },
+          "--state", [&options](const std::string& text) { options.job.load.state = parse_power_state(text); },
           "burst|sustained", "Time GPU kernels at the boost clock, or under a steady load (default: burst)")
       .repeats_spec();
   const auto statistic = [&options](const std::string& text) {
@@ -188,7 +191,7 @@ void tell_file_from_spec(TuneOptions& options) {
   const std::size_t equals = given[0].find('=');
   std::error_code ignored;
   if (equals != std::string::npos && given[0].find('/') > equals && !std::filesystem::exists(given[0], ignored)) return;
-  options.baseline = given[0];
+  options.job.baseline = given[0];
   given.clear();
 }
 
@@ -228,12 +231,12 @@ void bind_baseline(cli::Command& command, TuneOptions& options) {
                   " makes several; compare the runs with tune diff");
     if (options.threshold && !options.compares())
       cli::refuse("--threshold says how much slower than --baseline is no regression; give --baseline too");
-    if (options.baseline) require_file(*options.baseline);
+    if (options.job.baseline) require_file(*options.job.baseline);
   });
 }
 
 void bind_seed(cli::Command& command, TuneOptions& options) {
-  command.whole("--seed", options.search.seed, 0, "S", "Seed of inputs, search and the finals' order")
+  command.whole("--seed", options.job.search.seed, 0, "S", "Seed of inputs, search and the finals' order")
       .shows_default()
       .repeats_spec();
 }
@@ -250,7 +253,7 @@ void bind_compare(cli::Command& command, TuneOptions& options) {
 
 void bind_failures(cli::Command& command, TuneOptions& options) {
   command.flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike");
-  command.flag("--retry-failed", options.retry_failed, "Try again what failed in an earlier run");
+  command.flag("--retry-failed", options.job.retry_failed, "Try again what failed in an earlier run");
 }
 
 void bind_fresh(cli::Command& command, TuneOptions& options) {

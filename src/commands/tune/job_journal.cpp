@@ -79,7 +79,7 @@ recording::Journal& begin_journal(const Target& target, const exec::RequestFacto
   return *kept;
 }
 
-tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
+tuning::LookupRules trusted_lookup(const SharedOptions& options, const Job& job, const recording::Journal& journal,
                                    results::Notices& notes) {
   tuning::LookupRules rules;
   // Whoever asks for one spec, or for what failed specs leave, wants to see it fail, and wants a time in full.

@@ -18,7 +18,7 @@ void require_journal(const results::Outputs& outputs);
 recording::Journal& begin_journal(const Target& target, const exec::RequestFactory& requests, bool fresh,
                                   std::unique_ptr<recording::Journal>& own, results::Notices& notes);
 /// Which of its records count. A disagreement that it remembers forbids sharing processes.
-tuning::LookupRules trusted_lookup(const TuneOptions& options, const Job& job, const recording::Journal& journal,
+tuning::LookupRules trusted_lookup(const SharedOptions& options, const Job& job, const recording::Journal& journal,
                                    results::Notices& notes);
 /// Keeps the results. A full disk costs what was measured now no more: it is printed, and the files say why they cannot
 /// be written. Where the machine could not be asked, the journal knows of no run.

@@ -27,12 +27,12 @@ void check_files(const TuneOptions& options) {
     cli::refuse("there is nothing to tune: --yaml FILE is missing, or -- and a command; see tune --help");
   if (options.on_agents())
     cli::refuse("this folder has no gemm.yaml; with --launcher, give the tuning file with --yaml FILE");
-  if (options.load.backend && is_program(*options.load.backend))
+  if (options.job.load.backend && is_program(*options.job.load.backend))
     cli::refuse("this folder has no gemm.yaml; give the tuning file of the program with --yaml FILE");
 }
 
 void bind_files(cli::Command& command, TuneOptions& options) {
-  config::LoadSettings& load = options.load;
+  config::LoadSettings& load = options.job.load;
   command.group("What to tune");
   command.several("--yaml,yaml", options.yaml, "FILE", "Tuning file; several are joined (same name and file)")
       .files(kYamlFiles)
@@ -49,7 +49,7 @@ void bind_files(cli::Command& command, TuneOptions& options) {
 
 void bind_spec(cli::Command& command, TuneOptions& options) {
   command
-      .whole("--spec", options.search.spec, std::numeric_limits<std::int64_t>::min(), "N",
+      .whole("--spec", options.job.search.spec, std::numeric_limits<std::int64_t>::min(), "N",
              "Only the spec with this mesh_idx")
       .common();
   const auto partition = [&options](const std::string& text) {
@@ -59,7 +59,7 @@ void bind_spec(cli::Command& command, TuneOptions& options) {
   command.value("--partition", partition, "I:N",
                 "Only part I of N, from 0:N on: of the sizes with --shapes, else of the specs");
   command.check([&options] {
-    if (options.search.spec && (options.partition || !options.filters.empty()))
+    if (options.job.search.spec && (options.partition || !options.filters.empty()))
       cli::refuse(std::string("--spec runs one spec; it excludes ") + (options.partition ? "--partition" : "--filter"));
     if (options.partition && options.mode == Mode::simulate)
       cli::refuse("--simulate and --partition exclude each other: a recording is answered as a whole");
@@ -67,7 +67,7 @@ void bind_spec(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_problem(cli::Command& command, TuneOptions& options) {
-  config::LoadSettings& load = options.load;
+  config::LoadSettings& load = options.job.load;
   command.whole("-m", load.m, 1, "M", "Problem size M instead of the file's").repeats_spec();
   command.whole("-n", load.n, 1, "N", "Problem size N").repeats_spec();
   command.whole("-k", load.k, 1, "K", "Problem size K").repeats_spec();
@@ -79,11 +79,11 @@ void bind_problem(cli::Command& command, TuneOptions& options) {
 
 void bind_configuration(cli::Command& command, TuneOptions& options) {
   command
-      .text("--config_str", options.load.configuration, "TEXT",
+      .text("--config_str", options.job.load.configuration, "TEXT",
             "Only the configuration of tune_gemm's text: M16_N8_K128_BM64_BN64_BK64_GM1_SK2_nW2")
       .repeats_spec();
   command.check([&options] {
-    if (options.load.configuration && options.shapes)
+    if (options.job.load.configuration && options.shapes)
       cli::refuse("--config_str is one configuration of one problem; it excludes --shapes");
   });
 }
@@ -93,8 +93,8 @@ void bind_shapes(cli::Command& command, TuneOptions& options) {
       .files(kShapeFiles)
       .repeats_spec();
   const auto backend = [&options](const std::string& text) {
-    options.load.backend = parse_backend(text);
-    if (!options.load.backend)
+    options.job.load.backend = parse_backend(text);
+    if (!options.job.load.backend)
       throw cli::Refused{fmt::format("'{}' is none of {}", text, fmt::join(backend_names(), ", "))};
   };
   const std::string names = fmt::format("{}", fmt::join(backend_names(), "|"));
@@ -102,15 +102,15 @@ void bind_shapes(cli::Command& command, TuneOptions& options) {
   command.check([&options] {
     if (options.shapes && options.mode == Mode::simulate)
       cli::refuse("--simulate and --shapes exclude each other: a recording is of one problem");
-    if (options.shapes && (options.load.m || options.load.n || options.load.k))
+    if (options.shapes && (options.job.load.m || options.job.load.n || options.job.load.k))
       cli::refuse("--shapes gives the sizes of each problem; it excludes -m, -n and -k");
-    if (options.mode == Mode::probe && options.load.backend == Backend::automatic)
+    if (options.mode == Mode::probe && options.job.load.backend == Backend::automatic)
       cli::refuse("--probe describes the device of one backend; give it with --backend NAME");
   });
 }
 
 void check_tuned_command(const TuneOptions& options) {
-  if (options.load.command.empty()) return;
+  if (options.job.load.command.empty()) return;
   if (!options.yaml.empty())
     cli::refuse("what stands behind -- is the command to tune, and " + options.yaml.front().string() +
                 " is a tuning file; give one of them (in a tuning file, run: is the command)");
@@ -118,13 +118,13 @@ void check_tuned_command(const TuneOptions& options) {
   if (options.mode == Mode::build_only)
     cli::refuse("--build-only builds, and a command behind -- is not built; use --dry-run");
   if (options.mode == Mode::probe) cli::refuse("--probe describes a device; it excludes a command behind --");
-  const std::optional<Backend>& backend = options.load.backend;
+  const std::optional<Backend>& backend = options.job.load.backend;
   if (backend && *backend != Backend::automatic && !is_program(*backend))
     cli::refuse("a command behind -- is a program; drop --backend " + std::string(to_text(*backend)));
 }
 
 void bind_programs(cli::Command& command, TuneOptions& options) {
-  config::LoadSettings& load = options.load;
+  config::LoadSettings& load = options.job.load;
   command.group("Programs and commands");
   command.flag("--shell", load.shell, "Run the command by /bin/sh (default: no shell)").repeats_spec();
   command.flag("--whole", load.whole, "Time the whole command, whatever it prints").repeats_spec();
@@ -150,16 +150,16 @@ void bind_programs(cli::Command& command, TuneOptions& options) {
 
 /// best.csv means the files best.*.
 void split_output(TuneOptions& options) {
-  if (!options.prefix) return;
-  const std::string ending = options.prefix->extension();
-  options.output_is_best = platform::is_yaml(*options.prefix);
+  if (!options.job.prefix) return;
+  const std::string ending = options.job.prefix->extension();
+  options.output_is_best = platform::is_yaml(*options.job.prefix);
   if (options.output_is_best) options.outputs.best_ending = ending;
-  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") options.prefix->replace_extension();
+  if (options.output_is_best || ending == ".csv" || ending == ".jsonl") options.job.prefix->replace_extension();
 }
 
 void check_output(const TuneOptions& options) {
-  if (!options.prefix) return;
-  const std::filesystem::path& prefix = *options.prefix;
+  if (!options.job.prefix) return;
+  const std::filesystem::path& prefix = *options.job.prefix;
   const std::string last = prefix.filename().string();
   if (last.empty() || last == "." || last == "..")
     cli::refuse("--output '" + prefix.string() + "' is a folder; add what the files' names begin with, such as " +
@@ -172,7 +172,7 @@ void check_output(const TuneOptions& options) {
 
 void bind_output(cli::Command& command, TuneOptions& options, const char* help) {
   command.group("What comes out");
-  command.path("--output,-o", options.prefix, "PREFIX", help).common();
+  command.path("--output,-o", options.job.prefix, "PREFIX", help).common();
   command.then([&options] { split_output(options); });
   command.check([&options] { check_output(options); });
 }
@@ -192,7 +192,7 @@ void bind_other_formats(cli::Command& command, TuneOptions& options) {
   command.check([&options] {
     if (options.outputs.tuning_results && options.mode == Mode::simulate)
       cli::refuse("--tuning_results_file is for real tunings; --simulate writes --output PREFIX");
-    if (options.outputs.kbench && !options.prefix)
+    if (options.outputs.kbench && !options.job.prefix)
       cli::refuse("--kbench-files are named after --output; give --output PREFIX too");
   });
 }
@@ -235,12 +235,33 @@ void bind_copies(cli::Command& command, TuneOptions& options) {
   command.check([&options] { check_copies(options); });
 }
 
-void bind_progress(cli::Command& command, TerminalOptions& terminal) {
-  command.flag("--quiet,-q", terminal.quiet, "No progress, and no lists of --dry-run and --build-only").common();
-  command.flag("--verbose,-v", terminal.verbose, "Log what every process does, on stderr");
+void bind_progress(cli::Command& command, TuneOptions& options) {
+  command.flag("--quiet,-q", options.job.quiet, "No progress, and no lists of --dry-run and --build-only").common();
+  command.flag("--verbose,-v", options.terminal.verbose, "Log what every process does, on stderr");
 }
 
 }  // namespace
+
+cli::Given Job::given(cli::Given of_command) const {
+  devices ? of_command.set("--devices", {*devices}) : of_command.unset("--devices");
+  if (of_command("--seed") || search.seed != tuning::SearchSettings().seed)
+    of_command.set("--seed", {std::to_string(search.seed)});
+  return of_command;
+}
+
+std::string Job::label() const {
+  const std::string sizes = shape() ? config::to_text(*shape()) : "";
+  return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
+}
+
+std::string Job::file_suffix() const {
+  std::string suffix;
+  if (shape())
+    for (const Setting& setting : shape()->settings) suffix += "-" + setting.name + to_text(setting.value);
+  if (!model.empty()) suffix += "-" + model;
+  std::ranges::replace(suffix, ' ', '_');
+  return suffix;
+}
 
 void bind_tune(cli::Command& command, TuneOptions& options) {
   bind_files(command, options);
@@ -259,7 +280,7 @@ void bind_tune(cli::Command& command, TuneOptions& options) {
       .common();
   bind_color(command, options.terminal);
   bind_copies(command, options);
-  bind_progress(command, options.terminal);
+  bind_progress(command, options);
   command.typed(options.typed);
   command.given(options.given);
   command.then([&options] { add_consequences(options); });
@@ -273,7 +294,7 @@ void bind_audited(cli::Command& command, TuneOptions& options) {
   bind_how_audited(command, options);
   bind_output(command, options, "Write PREFIX.csv, a row per run, and PREFIX-runN.* as each run does");
   bind_color(command, options.terminal);
-  bind_progress(command, options.terminal);
+  bind_progress(command, options);
   command.typed(options.typed);
   command.given(options.given);
   command.then([&options] { add_consequences(options); });
@@ -281,7 +302,7 @@ void bind_audited(cli::Command& command, TuneOptions& options) {
 
 void add_consequences(TuneOptions& options) {
   // The commands of tune_gemm do not say that they tune, and name no tuning file.
-  const bool one_spec = options.search.spec || options.load.configuration;
+  const bool one_spec = options.job.search.spec || options.job.load.configuration;
   const bool of_tune_gemm = options.takes_shipped_file() && !one_spec && !options.compare_alone;
   if ((options.outputs.tuning_results || of_tune_gemm) && !options.times_nothing()) {
     options.tune = true;

@@ -30,7 +30,7 @@ ExitCode run_mode(const TuneOptions& given) {
   if (options.mode == Mode::simulate) return simulate(options);
   if (options.mode == Mode::probe) return probe(options);
   if (const std::string text = platform::folders_used_instead();
-      !text.empty() && !(options.prefix && options.store.store))
+      !text.empty() && !(options.job.prefix && options.store.store))
     print_wrapped("note: " + text);
   if (options.mode == Mode::dry_run) return dry_run(options);
   if (options.clear_cache) empty_store(store_places(options.store));

@@ -29,11 +29,11 @@ std::optional<FinalsSettings> finals_to_come(const Target& target, std::int64_t 
 
 }  // namespace
 
-std::string name_of_input(const TuneOptions& options) {
+std::string name_of_input(const SharedOptions& options) {
   return options.yaml.empty() ? "the command behind --" : options.yaml.front().string();
 }
 
-tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs) {
+tuning::MachineRules machine_rules(const SharedOptions& options, const Job& job, const results::Outputs& outputs) {
   using Need = tuning::MachineRules::Need;
   tuning::MachineRules rules;
   rules.need = options.mode == Mode::build_only ? Need::compiler
@@ -45,12 +45,12 @@ tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, c
   return rules;
 }
 
-results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
+results::OutputRules output_rules(const SharedOptions& options, const Job& job) {
   results::OutputRules rules;
   rules.prefix = job.prefix;
   rules.best = options.tune;
   rules.yamls = options.yaml;
-  rules.command = options.load.command;
+  rules.command = job.load.command;
   rules.suffix = job.file_suffix();
   rules.journal_of_all = options.makes_several() && !job.silent;
   if (rules.journal_of_all && options.partition)
@@ -59,11 +59,11 @@ results::OutputRules output_rules(const TuneOptions& options, const Job& job) {
 }
 
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending) {
-  std::filesystem::path journal = results::Outputs(options.outputs, output_rules(options, Job(options))).journal;
+  std::filesystem::path journal = results::Outputs(options.outputs, output_rules(options, options.job)).journal;
   return journal.replace_extension("").string() + "-" + ending;
 }
 
-results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv) {
+results::ResultsRules results_rules(const SharedOptions& options, const Job& job, const std::filesystem::path& csv) {
   results::ResultsRules rules = printed_results(options.terminal);
   rules.command = reproducing_command(options, job);
   rules.tuned = options.tune;
@@ -74,7 +74,7 @@ results::ResultsRules results_rules(const TuneOptions& options, const Job& job, 
   return rules;
 }
 
-report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan) {
+report::ProgressStyle progress_style(const SharedOptions& options, const Job& job, const Plan& plan) {
   report::ProgressStyle style;
   style.quiet = job.quiet;
   // A log line would break into the rewritten lines.
@@ -85,7 +85,7 @@ report::ProgressStyle progress_style(const TuneOptions& options, const Job& job,
   return style;
 }
 
-exec::WorkerRules worker_rules(const TuneOptions& options, const exec::Workers& workers, Backend backend) {
+exec::WorkerRules worker_rules(const SharedOptions& options, const exec::Workers& workers, Backend backend) {
   exec::WorkerRules rules{options.measure};
   rules.worker = workers.require(backend);
   rules.store = store_places(options.store);
@@ -106,8 +106,8 @@ std::vector<std::string> command_line(std::vector<std::string> given, const std:
   return given;
 }
 
-std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job) {
-  return command_line(job.given(options).words(cli::OptionText::Repeated::for_spec), options.load.command);
+std::vector<std::string> reproducing_command(const SharedOptions& options, const Job& job) {
+  return command_line(job.given(options.given).words(cli::OptionText::Repeated::for_spec), job.load.command);
 }
 
 report::Progress::Time now() { return std::chrono::steady_clock::now(); }

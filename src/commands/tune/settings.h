@@ -23,18 +23,18 @@ namespace tune::commands {
 /// The clock of a tuning.
 report::Progress::Time now();
 /// What messages call the input of a run: its (first) tuning file, or the command behind `--`.
-std::string name_of_input(const TuneOptions& options);
+std::string name_of_input(const SharedOptions& options);
 
-tuning::MachineRules machine_rules(const TuneOptions& options, const Job& job, const results::Outputs& outputs);
-results::OutputRules output_rules(const TuneOptions& options, const Job& job);
+tuning::MachineRules machine_rules(const SharedOptions& options, const Job& job, const results::Outputs& outputs);
+results::OutputRules output_rules(const SharedOptions& options, const Job& job);
 /// PREFIX of the files of a command that tunes the same several times, which is called `ending`, in the folder of
 /// journals.
 std::string prefix_in_state_folder(const TuneOptions& options, const std::string& ending);
 /// `csv`: the file that will have all specs; empty: none.
-results::ResultsRules results_rules(const TuneOptions& options, const Job& job, const std::filesystem::path& csv);
-report::ProgressStyle progress_style(const TuneOptions& options, const Job& job, const Plan& plan);
+results::ResultsRules results_rules(const SharedOptions& options, const Job& job, const std::filesystem::path& csv);
+report::ProgressStyle progress_style(const SharedOptions& options, const Job& job, const Plan& plan);
 /// Throws Error(environment) if the backend's worker is not installed.
-exec::WorkerRules worker_rules(const TuneOptions& options, const exec::Workers& workers, Backend backend);
+exec::WorkerRules worker_rules(const SharedOptions& options, const exec::Workers& workers, Backend backend);
 
 /// Has the processes of several tunings rest there between them; null: there are none yet.
 void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::WorkerRules& rules);
@@ -42,7 +42,7 @@ void keep_processes_in(std::shared_ptr<exec::WorkerPool>& pool, exec::WorkerRule
 /// `tune`, the words of the options, and behind `--` the command that is tuned.
 std::vector<std::string> command_line(std::vector<std::string> given, const std::vector<std::string>& command);
 /// The words that, with `--spec N` after them, run one spec again: what selects the grid, not what chooses from it.
-std::vector<std::string> reproducing_command(const TuneOptions& options, const Job& job);
+std::vector<std::string> reproducing_command(const SharedOptions& options, const Job& job);
 
 /// Whether the run times the one spec of a best.yaml again, which is compared with what the file says of it.
 bool repeats_result(const Target& target);

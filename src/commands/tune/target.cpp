@@ -14,7 +14,7 @@
 namespace tune::commands {
 namespace {
 
-config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Machine& machine) {
+config::Loaded load_for(const SharedOptions& options, const Job& job, tuning::Machine& machine) {
   config::LoadRules rules{job.load};
   if (job.prefix) rules.profile = job.prefix->string() + job.file_suffix();
   if (!options.times_nothing()) rules.run_seconds = options.measure.deadlines.run.count();
@@ -26,7 +26,7 @@ config::Loaded load_for(const TuneOptions& options, const Job& job, tuning::Mach
 }
 
 // What is asked of the processes of kernels. Throws Error(bad_input) where the backend cannot do it.
-void guard(const TuneOptions& options, Plan& plan) {
+void guard(const SharedOptions& options, Plan& plan) {
   if (options.strict && (is_gpu(plan.backend()) || plan.is_program()))
     throw Error(
         ExitCode::bad_input,
@@ -44,7 +44,7 @@ void require_programs(const Plan& plan) {
     throw Error(ExitCode::bad_input, missing.front());
 }
 
-std::vector<std::filesystem::path> input_files(const TuneOptions& options, const Job& job, const Plan& plan) {
+std::vector<std::filesystem::path> input_files(const SharedOptions& options, const Job& job, const Plan& plan) {
   std::vector<std::filesystem::path> inputs = options.yaml;
   std::ranges::copy(files_of(plan), std::back_inserter(inputs));
   std::ranges::copy(plan.build.depends, std::back_inserter(inputs));
@@ -69,36 +69,6 @@ bool sets_default(const Job& job, const Plan& plan) {
 
 }  // namespace
 
-Job::Job(const TuneOptions& options)
-    : load(options.load),
-      devices(options.per_device_model ? std::nullopt : options.devices),  // each model names its own
-      search(options.search),
-      prefix(options.prefix),
-      baseline(options.baseline),
-      quiet(options.terminal.quiet),
-      retry_failed(options.retry_failed) {}
-
-cli::Given Job::given(const TuneOptions& options) const {
-  cli::Given given = options.given;
-  devices ? given.set("--devices", {*devices}) : given.unset("--devices");
-  if (search.seed != options.search.seed) given.set("--seed", {std::to_string(search.seed)});
-  return given;
-}
-
-std::string Job::label() const {
-  const std::string sizes = shape() ? config::to_text(*shape()) : "";
-  return sizes + (sizes.empty() || model.empty() ? "" : " on ") + model;
-}
-
-std::string Job::file_suffix() const {
-  std::string suffix;
-  if (shape())
-    for (const Setting& setting : shape()->settings) suffix += "-" + setting.name + to_text(setting.value);
-  if (!model.empty()) suffix += "-" + model;
-  std::ranges::replace(suffix, ' ', '_');
-  return suffix;
-}
-
 std::vector<std::string> missing_programs(const Plan& plan) {
   std::vector<std::string> texts;
   std::set<std::string> programs = programs_of(plan);
@@ -112,7 +82,7 @@ std::vector<std::string> missing_programs(const Plan& plan) {
   return texts;
 }
 
-Target::Target(const TuneOptions& its_options, exec::Workers& its_workers, Job its_job)
+Target::Target(const SharedOptions& its_options, exec::Workers& its_workers, Job its_job)
     : options(its_options),
       workers(its_workers),
       job(std::move(its_job)),

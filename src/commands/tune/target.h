@@ -16,36 +16,6 @@
 
 namespace tune::commands {
 
-/// What is asked of one tuning of a command, as far as its tunings may differ in it.
-struct Job {
-  /// What the command line asks of its only tuning.
-  explicit Job(const TuneOptions& options);
-
-  /// The options that were given, for the command that repeats a spec and those of agents.
-  cli::Given given(const TuneOptions& options) const;
-  const std::optional<config::Shape>& shape() const { return load.shape; }
-  /// What tells it from the others of a command: `M=64 N=64 K=64 on NVIDIA H200`; empty if it is the only one.
-  std::string label() const;
-  /// What the names of its files have in addition to PREFIX: `-M64-N64-NVIDIA_H200`; empty if it is the only one.
-  std::string file_suffix() const;
-
-  config::LoadSettings load;
-  std::string model = {};              ///< of the devices, where several are tuned for
-  std::optional<std::string> devices;  ///< all, indices, or a model
-  tuning::SearchSettings search;
-  std::optional<std::filesystem::path> prefix;    ///< of the files
-  std::optional<std::filesystem::path> baseline;  ///< an earlier result to compare with
-  bool quiet, retry_failed;
-  bool silent = false;                                     ///< another command asked for it, and prints what came of it
-  bool anew = false;                                       ///< starts with an empty journal
-  bool in_full = false;                                    ///< times slow specs in full
-  std::vector<Spec> only = {};                             ///< the specs to try; empty: what the search asks for
-  std::vector<Spec> first = {};                            ///< is tried first, as far as these are specs of the grid
-  std::unique_ptr<recording::Journal>* journal = nullptr;  ///< where the journal of several tunings is kept open
-  std::shared_ptr<exec::WorkerPool>* pool = nullptr;       ///< where the processes of several tunings rest
-  int estimated_tunings = 1;                               ///< how many an estimate is of; 0: none is wanted any more
-};
-
 /// Why programs that the plan's commands name cannot be started: `FILE: run: cannot start x: not found on PATH` each.
 std::vector<std::string> missing_programs(const Plan& plan);
 
@@ -54,7 +24,7 @@ std::vector<std::string> missing_programs(const Plan& plan);
 struct Target {
   /// Reads the tuning file, and probes the device if its expressions need it; writes nothing. `options` and
   /// `workers` must outlive this. Throws Error.
-  Target(const TuneOptions& options, exec::Workers& workers, Job job);
+  Target(const SharedOptions& options, exec::Workers& workers, Job job);
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -70,7 +40,7 @@ struct Target {
   /// Adds those of the tuning file that are not yet there.
   void add_warnings_to(std::vector<std::string>& warnings) const;
 
-  const TuneOptions& options;
+  const SharedOptions& options;
   exec::Workers& workers;
   Job job;
   int of = 1;  ///< how many targets the command has

@@ -118,15 +118,16 @@ std::optional<ComparedBaseline> compared_baseline(const Target& target, const De
   const std::optional<std::string> label = target.compared_with();
   if (!label) return std::nullopt;
   if (!target.job.baseline) return ComparedBaseline(*label, target.options.threshold, target);
-  const auto& named = target.options.baseline;
-  if (named && !target.options.finals.hold && tuning::names_artifact(*named))
+  const std::filesystem::path& named = *target.job.baseline;
+  const bool by_user = !target.job.silent;
+  if (by_user && !target.options.finals.hold && tuning::names_artifact(named))
     cli::refuse(
         fmt::format("--no-finals would compare a new time with the recorded one of {}; without it, finals time both in "
                     "turns. tune diff compares recorded times",
-                    named->string()));
-  auto baseline = std::make_optional<ComparedBaseline>(*target.job.baseline, target.options.threshold, target, device);
+                    named.string()));
+  auto baseline = std::make_optional<ComparedBaseline>(named, target.options.threshold, target, device);
   for (const std::string& note : baseline->notes()) print_wrapped("note: " + note);
-  if (named) tuning::require_stored(*named, store_places(target.options.store));
+  if (by_user) tuning::require_stored(named, store_places(target.options.store));
   return baseline;
 }
 
@@ -207,7 +208,7 @@ void print_kept(const std::filesystem::path& folder, const results::TuningOutcom
 tuning::FinalsJob finals_job(const Target& target, const exec::RequestFactory& requests, recording::Journal& journal,
                              report::Progress& progress, tuning::Measuring& measuring, const exec::ChosenDevice& device,
                              report::Progress::Time sweep_began) {
-  const TuneOptions& options = target.options;
+  const SharedOptions& options = target.options;
   const Job& job = target.job;
   tuning::FinalsJob finals{
       options.finals, options.measure.deadlines, target.plan(), target.objective, requests, journal, progress,
@@ -248,7 +249,7 @@ void finish(const Target& target, const results::Results& results, const results
 }
 
 /// What callers are told of it.
-void set_results(Tuned& tuned, const results::Results& results, const TuneOptions& options,
+void set_results(Tuned& tuned, const results::Results& results, const SharedOptions& options,
                  const exec::RequestFactory& requests, const recording::Journal& journal,
                  const EstimateNotice& estimate, const tuning::Measuring& measuring) {
   tuned.estimated = estimate.was_printed();

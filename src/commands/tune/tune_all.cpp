@@ -192,7 +192,7 @@ void build_ahead(const TuneOptions& options, std::deque<Target>& targets, std::s
     service->look_after_builds();
   }
   builds->add_what_several_may_ask_for();
-  if (builds->count() > 0 && !options.terminal.quiet)
+  if (builds->count() > 0 && !options.job.quiet)
     print_wrapped(
         fmt::format("building {} kernels that the searches for {} sizes may try", builds->count(), targets.size()));
   if (!pool) service->finish_builds();

@@ -137,7 +137,7 @@ TEST_F(Audited, TheSameSeedGivesTheSameRuns) {
   options_.runs = 4;
   const auto first = winners(audit(0.3));
   EXPECT_EQ(first, winners(audit(0.3)));
-  options_.tuning.search.seed = 2;
+  options_.tuning.job.search.seed = 2;
   const auto later = winners(audit(0.3));
   EXPECT_EQ(first[2], later[0]);
   EXPECT_EQ(first[3], later[1]);
@@ -152,15 +152,15 @@ TEST_F(Audited, TheFiguresOfASeedAreTheSameEverywhere) {
 }
 
 TEST_F(Audited, ASearchMissesWhatItDoesNotTry) {
-  options_.tuning.search.max_evals = 3;
-  options_.tuning.search.strategy = search::parse_strategy("random");
+  options_.tuning.job.search.max_evals = 3;
+  options_.tuning.job.search.strategy = search::parse_strategy("random");
   const commands::AuditFigures figures = commands::figures_of(audit(0));
   EXPECT_GT(figures.winners, 3);
   EXPECT_GT(figures.mean_regret, 0.01);
 }
 
 TEST_F(Audited, WhereMoreIsBetterTheRegretIsOfThat) {
-  options_.tuning.load.objectives = {"GFLOP/s"};
+  options_.tuning.job.load.objectives = {"GFLOP/s"};
   EXPECT_EQ(winners(audit(0)), std::vector<std::int64_t>(10, 6));
   options_.runs = 20;
   const commands::AuditedShape shape = audit(0.3);

@@ -105,19 +105,26 @@ TEST(TuneOptions, AreRepeatedAsTheyAreNow) {
   const TuneOptions options = read({"--yaml", "g.yaml", "--tuning_results_file", "r.yaml", "--devices", "all"});
   EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--tune", "--devices", "all"}))
       << "--tune follows from the results file";
-  commands::Job job(options);
-  EXPECT_EQ(job.given(options).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--devices", "all"}));
+  commands::Job job = options.job;
+  EXPECT_EQ(job.given(options.given).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--devices", "all"}));
   job.devices = "small card";
   job.search.seed = 6;
-  EXPECT_EQ(job.given(options).words(Repeated::for_spec),
+  EXPECT_EQ(job.given(options.given).words(Repeated::for_spec),
             (Words{"--yaml", "g.yaml", "--devices", "small card", "--seed", "6"}));
   job.devices.reset();
-  EXPECT_EQ(job.given(options).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--seed", "6"}));
+  EXPECT_EQ(job.given(options.given).words(Repeated::for_spec), (Words{"--yaml", "g.yaml", "--seed", "6"}));
+}
+
+TEST(TuneOptions, EachOfSeveralModelsNamesItsOwnDevices) {
+  EXPECT_EQ(read({"--yaml", "g.yaml", "--per-device-model", "--devices", "all"}).job.devices, std::nullopt);
+  EXPECT_EQ(read({"--yaml", "g.yaml", "--devices", "all"}).job.devices, "all");
+  EXPECT_EQ(refusal({"--yaml", "g.yaml", "--per-device-model", "--devices", "0"}),
+            "--per-device-model uses all devices; it excludes --devices 0");
 }
 
 TEST(TuneOptions, AFlagThatIsSwitchedOffIsNotRepeated) {
   const TuneOptions options = read({"--yaml", "g.yaml", "--shell=false", "--no-turns=false", "--whole"});
-  EXPECT_FALSE(options.load.shell);
+  EXPECT_FALSE(options.job.load.shell);
   EXPECT_TRUE(options.measure.turns);
   EXPECT_EQ(options.given.words(Repeated::on_agents), (Words{"--yaml", "g.yaml", "--whole"}));
 }
@@ -142,7 +149,7 @@ TEST(TuneOptions, ARefusedValueIsNamedWithItsReason) {
 }
 
 TEST(TuneOptions, OneOptionMayHaveSeveralObjectives) {
-  EXPECT_EQ(read({"--objective", "time", "energy", "--yaml", "g.yaml"}).load.objectives, (Words{"time", "energy"}));
+  EXPECT_EQ(read({"--objective", "time", "energy", "--yaml", "g.yaml"}).job.load.objectives, (Words{"time", "energy"}));
 }
 
 TEST(TuneOptions, AShippedFileIsForItsDevice) {
