@@ -15,15 +15,19 @@
 
 namespace tune::tuning {
 
+/// What a user says of the sweep, whatever chooses its specs.
+struct SweepSettings {
+  TimeRule time = {};       ///< what stands for the launches of a spec
+  bool keep_going = false;  ///< also when every spec fails alike
+};
+
 /// When the sweep ends, and how many specs may be in flight.
-struct TunerRules {
-  std::optional<std::int64_t> max_evals;
-  std::optional<double> sweep_budget;  ///< seconds of the clock in which all that is started is to end
-  std::optional<double> enough;        ///< the sweep ends with a spec of at least this merit
-  TimeRule time = {};                  ///< what stands for the launches of a spec
-  bool cut_slow = false;               ///< specs far behind the best are timed less
-  bool keep_going = false;             ///< also when every spec fails alike
-  std::string flaw = {};               ///< a known mistake in the source: the first failure ends the sweep
+struct TunerRules : SweepSettings {
+  std::optional<std::int64_t> max_evals = {};
+  std::optional<double> sweep_budget = {};  ///< seconds of the clock in which all that is started is to end
+  std::optional<double> enough = {};        ///< the sweep ends with a spec of at least this merit
+  bool cut_slow = false;                    ///< specs far behind the best are timed less
+  std::string flaw = {};                    ///< a known mistake in the source: the first failure ends the sweep
   int jobs = 1;
   /// The most specs asked for and not yet told: a strategy that learns is to know of most before it proposes more.
   /// Unset: as many as the runner takes.

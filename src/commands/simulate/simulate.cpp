@@ -238,17 +238,17 @@ Simulated tune_on_recording(const TuneOptions& options, const std::filesystem::p
   const std::unique_ptr<search::Strategy> strategy =
       strategy_of(options, specs, plan, objective, model, replay, outcome);
   report::Progress progress(std::cerr, no_progress(), std::nullopt, replay.now());
-  const tuning::TunerRules rules = {.max_evals = search.max_evals,
-                                    .sweep_budget = search.time_budget,
-                                    .enough = enough,
-                                    .time = options.time,
-                                    .keep_going = true};
+  tuning::TunerRules rules{options.sweep};
+  rules.keep_going = true;
+  rules.max_evals = search.max_evals;
+  rules.sweep_budget = search.time_budget;
+  rules.enough = enough;
   tuning::Tuner tuner(objective, runner, progress, rules, [&] { return replay.now(); });
 
   // What is written.
   const results::Outputs outputs = audit != nullptr ? results::Outputs({}, {.journal = false}) : outputs_of(options);
   if (audit == nullptr) print_warnings(loaded.warnings);
-  tuning::Exporter exporter(outputs, plan, objective, recording.device, options.time);
+  tuning::Exporter exporter(outputs, plan, objective, recording.device, options.sweep.time);
   if (!search.spec) outcome.specs = specs.exact_size();
 
   // Try, and decide.

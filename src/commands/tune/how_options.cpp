@@ -147,12 +147,12 @@ void bind_time(cli::Command& command, TuneOptions& options) {
       .repeats_spec();
   const auto statistic = [&options](const std::string& text) {
     using enum Statistic;
-    options.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
+    options.sweep.time.statistic = text == "mean" ? mean : text == "min" ? min : median;
   };
   command.choice("--statistic", statistic, "median|mean|min",
                  "Which of a spec's launch times is its time in the sweep (default: median; the finals' are medians)");
   command.choice(
-      "--outliers", [&options](const std::string& text) { options.time.without_outliers = text == "drop"; },
+      "--outliers", [&options](const std::string& text) { options.sweep.time.without_outliers = text == "drop"; },
       "keep|drop", "Whether launches that took far longer than the others count in it (default: keep)");
 }
 
@@ -252,7 +252,7 @@ void bind_compare(cli::Command& command, TuneOptions& options) {
 }
 
 void bind_failures(cli::Command& command, TuneOptions& options) {
-  command.flag("--keep-going", options.keep_going, "Do not stop when all specs fail alike");
+  command.flag("--keep-going", options.sweep.keep_going, "Do not stop when all specs fail alike");
   command.flag("--retry-failed", options.job.retry_failed, "Try again what failed in an earlier run");
 }
 
@@ -291,14 +291,15 @@ void bind_arch(cli::Command& command, TuneOptions& options) {
 
 void bind_built(cli::Command& command, TuneOptions& options) {
   command
-      .flag("--run-only", options.run_only,
-            "Build nothing: run the specs that --build-only or an earlier run has built")
+      .flag(
+          "--run-only", [&options] { options.measure.builds = false; },
+          "Build nothing: run the specs that --build-only or an earlier run has built")
       .for_agents();
   command.flag("--clear-cache", options.clear_cache, "Empty the build store first, so that everything is built again");
   command.check([&options] {
     const std::string builds_nothing = "--run-only builds nothing; it excludes ";
-    if (options.run_only && options.given("--build-only")) cli::refuse(builds_nothing + "--build-only");
-    if (options.run_only && options.clear_cache)
+    if (!options.measure.builds && options.given("--build-only")) cli::refuse(builds_nothing + "--build-only");
+    if (!options.measure.builds && options.clear_cache)
       cli::refuse(builds_nothing + "--clear-cache, which leaves nothing to run");
     if (options.clear_cache && options.mode != Mode::measure && options.mode != Mode::build_only)
       cli::refuse(

@@ -18,6 +18,7 @@
 #include "results/outputs.h"
 #include "tuning/machine.h"
 #include "tuning/searching.h"
+#include "tuning/tuner.h"
 
 namespace tune::commands {
 
@@ -72,8 +73,7 @@ struct SharedOptions {
 
   // How.
   exec::WorkerSettings measure;
-  TimeRule time;            ///< what stands for the launches of a spec
-  bool keep_going = false;  ///< also when every spec fails alike
+  tuning::SweepSettings sweep;
   FinalsSettings finals;
   results::Demands demands;
   std::vector<std::string> baseline_spec;  ///< a spec to compare with: NAME=VALUE each
@@ -83,7 +83,6 @@ struct SharedOptions {
   bool per_device_model = false;
   bool strict = false;                 ///< --check strict
   std::optional<std::int64_t> memory;  ///< bytes
-  bool run_only = false;               ///< builds nothing
   tuning::MachineSettings machine;
   StoreOptions store;
   bool clear_cache = false;       ///< the store is emptied before the run

@@ -67,7 +67,7 @@ results::ResultsRules results_rules(const SharedOptions& options, const Job& job
   results::ResultsRules rules = printed_results(options.terminal);
   rules.command = reproducing_command(options, job);
   rules.tuned = options.tune;
-  rules.time = options.time;
+  rules.time = options.sweep.time;
   rules.all_in = csv.string();
   rules.demands = options.demands;
   rules.judged = options.tune;
@@ -89,7 +89,6 @@ exec::WorkerRules worker_rules(const SharedOptions& options, const exec::Workers
   exec::WorkerRules rules{options.measure};
   rules.worker = workers.require(backend);
   rules.store = store_places(options.store);
-  rules.builds = !options.run_only;
   return rules;
 }
 
@@ -134,10 +133,9 @@ std::int64_t count_of(const Job& job, const std::optional<tuning::Grid>& grid) {
 tuning::TunerRules tuner_rules(const Target& target, const std::optional<tuning::Grid>& grid, const Device& device,
                                std::size_t devices) {
   const tuning::SearchSettings& search = target.job.search;
-  tuning::TunerRules rules;
-  rules.time = target.options.time;
+  tuning::TunerRules rules{target.options.sweep};
   // That the first specs are not built says nothing of the others.
-  rules.keep_going = target.options.keep_going || target.options.run_only;
+  if (!target.options.measure.builds) rules.keep_going = true;
   rules.max_evals = search.max_evals;
   rules.sweep_budget = search.time_budget;
   if (rules.sweep_budget && target.options.tune)

@@ -282,7 +282,7 @@ Tuned tune(Target& target) {
 
   // What is known already.
   const bool fresh = target.options.demands.fresh || repeats_result(target) || compares_programs(target);
-  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.time);
+  tuning::Exporter exporter(target.outputs, target.plan(), target.objective, machine.device, target.options.sweep.time);
   const std::optional<ComparedBaseline> baseline = compared_baseline(target, machine.device);
   const std::unique_ptr<page::LivePage> live = live_page(target);
   const exec::RequestFactory requests(target.plan(), machine, job.search.seed);

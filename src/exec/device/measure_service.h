@@ -19,6 +19,7 @@ struct WorkerSettings {
   std::filesystem::path keep = {};  ///< folder for what failed specs leave; empty: none
   Deadlines deadlines = {};
   int jobs = 1;                  ///< build processes at a time
+  bool builds = true;            ///< else only what was built before is run
   bool turns = true;             ///< with other runs on the same device, the CPU among them
   bool share_processes = false;  ///< several specs of a sweep are timed in one process, on a GPU
 };
@@ -27,7 +28,6 @@ struct WorkerSettings {
 struct WorkerRules : WorkerSettings {
   std::filesystem::path worker = {};         ///< executable
   platform::StorePlaces store = {};          ///< of build artifacts
-  bool builds = true;                        ///< else only what was built before is run
   std::vector<ChosenDevice> devices = {{}};  ///< at least one; references and finals are the first's
   RunObserver* observer = &no_observer();    ///< outlives the run
   std::shared_ptr<WorkerPool> pool = {};     ///< of this worker; null: one of its own
