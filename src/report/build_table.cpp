@@ -7,7 +7,7 @@
 #include <array>
 
 #include "report/csv.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/text.h"
 
 namespace tune::report {

@@ -6,7 +6,7 @@
 
 #include "model/space.h"
 #include "model/trial.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 
 namespace tune::report {
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/summary.h"
 #include "report/text.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/table.h"
 #include "report/text.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "wire/json.h"
 
 namespace tune::results {

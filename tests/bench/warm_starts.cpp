@@ -4,7 +4,7 @@
 #include "bench/landscape.h"
 #include "bench/search_bench.h"
 #include "model/values/error.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 
 namespace tune::bench {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "commands/audit/audit.h"
 #include "report/csv.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/text.h"
 
 namespace tune::commands {

@@ -20,7 +20,7 @@
 #include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/text_page.h"
 
 namespace tune::commands {

@@ -8,7 +8,7 @@
 
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/text.h"
 
 namespace tune::commands {

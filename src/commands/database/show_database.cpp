@@ -12,7 +12,7 @@
 #include "model/values/text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/text.h"
 
 namespace tune::commands {

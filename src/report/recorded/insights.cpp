@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "report/grid.h"
+#include "report/fitted_table.h"
 #include "report/recorded/listing.h"
 #include "report/text.h"
 

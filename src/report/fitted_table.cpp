@@ -1,4 +1,4 @@
-#include "report/grid.h"
+#include "report/fitted_table.h"
 
 #include <algorithm>
 #include <cassert>
