@@ -3,7 +3,7 @@
 #include <string>
 
 #include "commands/commands.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "exec/process/runner.h"
 #include "model/values/error.h"
 #include "platform/files/streams.h"

@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "exec/build/builder.h"
 #include "platform/files/streams.h"
 #include "platform/files/user_folders.h"

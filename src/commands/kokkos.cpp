@@ -9,7 +9,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "database/database_file.h"
 #include "kokkos/results.h"
 #include "kokkos/settings.h"

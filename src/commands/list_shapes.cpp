@@ -5,7 +5,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "model/problem.h"
 #include "model/values/error.h"
 #include "model/values/text.h"

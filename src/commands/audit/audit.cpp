@@ -6,7 +6,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/settings.h"
 #include "exec/process/runner.h"
 #include "platform/files/file.h"

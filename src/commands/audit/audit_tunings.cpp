@@ -5,7 +5,7 @@
 
 #include "commands/audit/audit.h"
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/simulate/simulate.h"
 #include "commands/tune/settings.h"
 #include "commands/tune/tune.h"

@@ -13,7 +13,7 @@
 #include "commands/database/database_update.h"
 #include "commands/database/recorded_slowdowns.h"
 #include "commands/database/selection.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "config/shapes/shapes.h"
 #include "database/database_file.h"
 #include "model/settings.h"

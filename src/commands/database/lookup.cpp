@@ -12,7 +12,7 @@
 #include "commands/database/selection.h"
 #include "commands/database/tuned_plan.h"
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "database/database_file.h"
 #include "model/settings.h"
 #include "model/values/escaped_text.h"

@@ -6,7 +6,7 @@
 #include "commands/common_options.h"
 #include "commands/database/database_update.h"
 #include "commands/database/selection.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "platform/files/streams.h"

@@ -11,7 +11,7 @@
 #include "commands/database/package_contents.h"
 #include "commands/database/selection.h"
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "database/database_file.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"

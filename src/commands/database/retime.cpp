@@ -18,7 +18,7 @@
 #include "commands/database/selection.h"
 #include "commands/database/tuned_plan.h"
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/settings.h"
 #include "commands/tune/tune.h"
 #include "config/recorded/best_yaml.h"

@@ -7,7 +7,7 @@
 #include "commands/commands.h"
 #include "commands/init/draft.h"
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "exec/workers.h"
 #include "model/command.h"
 #include "model/values/text.h"

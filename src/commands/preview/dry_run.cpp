@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "commands/messages.h"
 #include "commands/preview/build_rows.h"
+#include "commands/print_messages.h"
 #include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"

@@ -4,7 +4,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/results/journal_text.h"
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"

@@ -7,7 +7,7 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/database_runs.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "platform/files/file.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"

@@ -5,7 +5,7 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/database/database_runs.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/results/show.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"

@@ -7,7 +7,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "database/database_file.h"
 #include "model/command.h"
 #include "model/values/escaped_text.h"

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"
 #include "config/reader/device_file.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "commands/database/database_runs.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/recorded/comparison_text.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/settings.h"
 #include "model/values/error.h"
 #include "tuning/machine.h"

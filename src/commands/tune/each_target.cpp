@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "commands/installation.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/settings.h"
 
 namespace tune::commands {

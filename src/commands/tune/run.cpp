@@ -4,7 +4,7 @@
 
 #include "cli/command_line.h"
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/default_file.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/options.h"

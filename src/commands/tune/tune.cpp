@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "commands/common_options.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/compared_baseline.h"
 #include "commands/tune/end_notes.h"

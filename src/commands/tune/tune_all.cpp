@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "commands/database/database_update.h"
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 #include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
 #include "commands/tune/settings.h"

@@ -1,4 +1,4 @@
-#include "commands/messages.h"
+#include "commands/print_messages.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
