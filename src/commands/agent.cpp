@@ -7,7 +7,7 @@
 
 #include "cli/command_line.h"
 #include "commands/installation.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "commands/tune/target.h"
 #include "exec/process/scratch.h"
 #include "platform/files/file.h"

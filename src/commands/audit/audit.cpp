@@ -7,7 +7,7 @@
 #include "cli/command_line.h"
 #include "commands/common_options.h"
 #include "commands/print_messages.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "exec/process/runner.h"
 #include "platform/files/file.h"
 #include "platform/files/log.h"

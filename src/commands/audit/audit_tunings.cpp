@@ -7,7 +7,7 @@
 #include "commands/installation.h"
 #include "commands/print_messages.h"
 #include "commands/simulate/simulate.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "commands/tune/tune.h"
 #include "platform/files/streams.h"
 

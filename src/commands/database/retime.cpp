@@ -19,7 +19,7 @@
 #include "commands/database/tuned_plan.h"
 #include "commands/installation.h"
 #include "commands/print_messages.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "commands/tune/tune.h"
 #include "config/recorded/best_yaml.h"
 #include "database/database_file.h"

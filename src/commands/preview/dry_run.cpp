@@ -7,7 +7,7 @@
 #include "commands/print_messages.h"
 #include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "commands/tune/source_check.h"
 #include "exec/request/spec_launches.h"
 #include "model/constraints/spec_sample.h"

@@ -8,7 +8,7 @@
 #include "commands/installation.h"
 #include "commands/print_messages.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "config/reader/device_file.h"
 #include "config/reader/filter.h"
 #include "exec/evaluate/recorded_runner.h"

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "platform/files/file.h"

@@ -7,7 +7,7 @@
 
 #include "commands/installation.h"
 #include "commands/print_messages.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/values/error.h"
 #include "tuning/machine.h"
 

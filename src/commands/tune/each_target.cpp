@@ -7,7 +7,7 @@
 #include "commands/print_messages.h"
 #include "commands/tune/agent_plan.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "platform/files/streams.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/values/escaped_text.h"
 #include "results/comparison/repeated_result.h"
 #include "tuning/journal_lookup.h"

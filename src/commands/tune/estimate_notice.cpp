@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "commands/print_messages.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 
 namespace tune::commands {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/peak.h"
 #include "model/problem_size.h"
 #include "platform/files/user_folders.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "model/program.h"
 #include "model/values/error.h"
 #include "platform/process/process.h"

@@ -11,7 +11,7 @@
 #include "commands/tune/end_notes.h"
 #include "commands/tune/estimate_notice.h"
 #include "commands/tune/job_journal.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "exec/evaluate/local_executor.h"
 #include "exec/process/stage_times.h"
 #include "page/live_page.h"

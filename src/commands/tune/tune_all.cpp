@@ -15,7 +15,7 @@
 #include "commands/print_messages.h"
 #include "commands/tune/launched_row.h"
 #include "commands/tune/modes.h"
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 #include "commands/tune/tune.h"
 #include "model/problem.h"
 #include "model/values/text.h"

@@ -1,4 +1,4 @@
-#include "commands/tune/settings.h"
+#include "commands/tune/rules.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
