@@ -13,7 +13,7 @@
 #include "model/values/escaped_text.h"
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::commands {
 

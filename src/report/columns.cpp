@@ -10,7 +10,7 @@
 #include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "report/fitted_table.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

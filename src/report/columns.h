@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "report/fitted_table.h"
+#include "report/shown_text.h"
 #include "report/summary.h"
-#include "report/text.h"
 
 namespace tune::report {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "model/command.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <set>
 
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <utility>
 
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

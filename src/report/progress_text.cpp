@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

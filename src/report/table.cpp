@@ -11,7 +11,7 @@
 #include "model/values/text.h"
 #include "report/columns.h"
 #include "report/failure_summary.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "report/text_page.h"
 
 namespace tune::report {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/values/escaped_text.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "report/failure_summary.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "report/fitted_table.h"
+#include "report/shown_text.h"
 #include "report/table.h"
-#include "report/text.h"
 
 namespace tune::report {
 namespace {

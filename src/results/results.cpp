@@ -9,8 +9,8 @@
 #include "model/values/error.h"
 #include "platform/files/file.h"
 #include "report/csv.h"
+#include "report/shown_text.h"
 #include "report/table.h"
-#include "report/text.h"
 #include "results/kbench_files.h"
 
 namespace tune::results {

@@ -8,7 +8,7 @@
 
 #include "model/values/error.h"
 #include "platform/process/bounded_log.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::tuning {
 namespace {

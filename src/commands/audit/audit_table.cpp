@@ -8,7 +8,7 @@
 #include "commands/audit/audit.h"
 #include "report/csv.h"
 #include "report/fitted_table.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::commands {
 namespace {

@@ -13,7 +13,7 @@
 #include "platform/files/streams.h"
 #include "platform/process/terminal.h"
 #include "report/fitted_table.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::commands {
 namespace {

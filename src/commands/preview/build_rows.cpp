@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "platform/process/terminal.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::commands {
 

@@ -16,7 +16,7 @@
 #include "recording/journal.h"
 #include "report/build_table.h"
 #include "report/failure_summary.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "report/text_page.h"
 #include "tuning/searching.h"
 

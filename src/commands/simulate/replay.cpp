@@ -7,7 +7,7 @@
 #include <set>
 
 #include "recording/recorded_space.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::commands {
 

@@ -11,7 +11,7 @@
 #include "model/program.h"
 #include "platform/process/process.h"
 #include "platform/process/terminal.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "tuning/searching.h"
 #include "tuning/workload.h"
 

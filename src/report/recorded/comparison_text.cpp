@@ -10,7 +10,7 @@
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "report/fitted_table.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "report/text_page.h"
 
 namespace tune::report {

@@ -8,7 +8,7 @@
 
 #include "report/fitted_table.h"
 #include "report/recorded/listing.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report {
 namespace {

@@ -12,7 +12,7 @@
 #include "model/values/error.h"
 #include "model/values/names.h"
 #include "report/columns.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "report/text_page.h"
 
 namespace tune::report {

@@ -9,7 +9,7 @@
 
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 #include "results/verdict/advice.h"
 #include "results/verdict/standing.h"
 

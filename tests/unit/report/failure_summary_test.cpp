@@ -4,7 +4,7 @@
 
 #include "model/command.h"
 #include "model/grid_scan.h"
-#include "report/text.h"
+#include "report/shown_text.h"
 
 namespace tune::report::failure_summary_test {
 namespace {

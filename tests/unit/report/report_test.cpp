@@ -6,8 +6,8 @@
 #include "report/recorded/comparison_text.h"
 #include "report/recorded/insights.h"
 #include "report/recorded/listing.h"
+#include "report/shown_text.h"
 #include "report/table.h"
-#include "report/text.h"
 #include "support/has.h"
 
 namespace tune::report::report_test {

@@ -1,4 +1,4 @@
-#include "report/text.h"
+#include "report/shown_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
