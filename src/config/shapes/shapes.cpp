@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "config/shapes/workload.h"
+#include "config/shapes/foreign_shapes.h"
 #include "config/yaml/fields.h"
 #include "config/yaml/node.h"
 #include "config/yaml/params.h"

@@ -1,4 +1,4 @@
-#include "config/shapes/workload.h"
+#include "config/shapes/foreign_shapes.h"
 
 #include <fmt/format.h>
 
