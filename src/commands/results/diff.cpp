@@ -13,7 +13,7 @@
 #include "platform/process/terminal.h"
 #include "recording/recording.h"
 #include "report/recorded/comparison_text.h"
-#include "results/comparison/comparison.h"
+#include "results/comparison/run_comparison.h"
 #include "wire/json.h"
 
 namespace tune::commands {

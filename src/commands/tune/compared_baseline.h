@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "commands/tune/target.h"
-#include "results/comparison/comparison.h"
+#include "results/comparison/run_comparison.h"
 
 namespace tune::commands {
 

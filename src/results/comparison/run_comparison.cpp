@@ -1,4 +1,4 @@
-#include "results/comparison/comparison.h"
+#include "results/comparison/run_comparison.h"
 
 #include <fmt/format.h>
 
