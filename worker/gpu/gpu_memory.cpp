@@ -290,7 +290,7 @@ void GpuMemory::prepare_late(Poison pattern) {
   const auto largest = std::ranges::max_element(originals_, {}, &DeviceMemory::bytes);
   const auto i = static_cast<std::size_t>(largest - originals_.begin());
   if (largest == originals_.end() || largest->bytes() == 0) return;
-  buffers_[i].memory.set_words(word(pattern), start(), buffers_[i].bytes);
+  buffers_[i].memory.set_bytes(0, start(), buffers_[i].bytes);
   restore(i);
 }
 

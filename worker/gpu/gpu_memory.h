@@ -49,7 +49,7 @@ class GpuMemory {
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
   /// Prepares a launch, and writes the largest input last, by a kernel that lets a programmatic launch begin at once. A
-  /// kernel that does not wait reads garbage.
+  /// kernel that does not wait reads zeros.
   void prepare_late(Poison pattern);
   /// Only changes the inputs: turns other signs.
   void vary();
