@@ -117,7 +117,8 @@ void GpuTimer::launch_late() try {
   verified({});
 } catch (const SpecFailure& failure) {
   wire::Failed failed = failure.failed();
-  failed.message += "\nlaunched while its input was written: a programmatic launch waits for that (griddepcontrol.wait)";
+  failed.message +=
+      "\nlaunched while its input was written: a programmatic launch waits for that (griddepcontrol.wait)";
   throw SpecFailure(failed);
 }
 

@@ -673,7 +673,8 @@ TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
   package_.name = "pack";
   const std::string table = package::files_of(package_).at("src/table.cpp");
   for (const char* line :
-       {"planner.cluster({2, 1});\n", "planner.programmatic(greater(size_m, 32));\n", "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
+       {"planner.cluster({2, 1});\n", "planner.programmatic(greater(size_m, 32));\n",
+        "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
         "planner.compiled(size_stride_a, tight_stride_a(sizes), \"the kernel is not told stride_a\");\n"})
     EXPECT_NE(table.find(line), std::string::npos) << line;
 }
