@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend.h"
 #include "measuring/measure.h"
 #include "model/statistics/stats.h"
 
