@@ -240,6 +240,15 @@ std::filesystem::path run_file(const std::filesystem::path& named) {
   return is_name || std::filesystem::is_regular_file(journal, ignored) ? journal : named;
 }
 
+std::optional<ShapeOfJournal> shape_of_journal(const std::filesystem::path& prefix) {
+  const std::string name = prefix.string();
+  std::error_code ignored;
+  for (std::size_t dash = name.rfind('-'); dash != std::string::npos && dash > 0; dash = name.rfind('-', dash - 1))
+    if (const std::string file = name.substr(0, dash) + ".jsonl"; std::filesystem::is_regular_file(file, ignored))
+      return ShapeOfJournal{file, name.substr(dash + 1)};
+  return std::nullopt;
+}
+
 Recording read_printed_recording(const std::filesystem::path& path) {
   const auto read_ours = [](std::string_view text) { return std::vector{read_printed_journal(text)}; };
   Recording recording =

@@ -71,6 +71,14 @@ struct Recording {
 /// name is there and no `best.jsonl`.
 std::filesystem::path run_file(const std::filesystem::path& named);
 
+/// The journal of a list of shapes, and one of them.
+struct ShapeOfJournal {
+  std::filesystem::path file;
+  std::string shape;  ///< M64-N64-K64
+};
+/// What `best-M64-N64-K64` means where only `best.jsonl` is there; nullopt: there is no such file.
+std::optional<ShapeOfJournal> shape_of_journal(const std::filesystem::path& prefix);
+
 /// Reads what was recorded by tune (a journal, a CSV file), by Kernel Tuner (a cache file, closed or cut off) or in the
 /// T4 format; the format follows from the content. Files compressed by gzip or bzip2 are understood. Of a journal there
 /// is one recording for each problem, in the order of their last runs; those without a trial are left out, unless all

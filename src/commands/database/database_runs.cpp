@@ -73,6 +73,7 @@ std::filesystem::path run_of_result(const std::filesystem::path& named) {
   if (!platform::is_yaml(file) || !std::filesystem::exists(file, ignored) || database::is_database(file)) return file;
   const std::filesystem::path yaml = file;
   if (std::filesystem::exists(file.replace_extension(".jsonl"), ignored)) return file;
+  if (const auto shape = recording::shape_of_journal(yaml.parent_path() / yaml.stem())) return shape->file;
   throw Error(ExitCode::bad_input,
               fmt::format("{} is no run, and there is no journal {} of it; give the journal or the CSV file of a run",
                           yaml.string(), file.string()));

@@ -13,8 +13,8 @@ namespace tune::commands {
 /// `n=64, tunes: rows depth`: the sizes of a result, and what its problem is besides.
 std::string problem_of_result(const database::ResultKey& key);
 
-/// The file that recording::run_file names; of a best YAML the journal beside it. Throws Error(bad_input) if there is
-/// none.
+/// The file that recording::run_file names; of a best YAML the journal beside it, which may be of all shapes. Throws
+/// Error(bad_input) if there is none.
 std::filesystem::path run_of_result(const std::filesystem::path& named);
 
 /// What recording::read_recordings reads; of a database a recording for each result. Throws Error(bad_input).

@@ -49,7 +49,8 @@ void bind(cli::Command& command, ReportOptions& options) {
   command
       .several(
           "RUN", options.runs, "FILE",
-          "PREFIX of a run's --output, or a journal, CSV file, other recorded run or database (default: the last run)")
+          "PREFIX of a run's --output, or a journal, CSV file, best YAML, other recorded run or database (default: the "
+          "last run)")
       .files(kRecordings);
   command.path("--output,-o", options.output, "FILE",
                "The HTML file to write (default: the first run's name with .html, in this folder)");

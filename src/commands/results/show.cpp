@@ -51,13 +51,8 @@ void bind(cli::Command& command, ShowOptions& options) {
   command.flag("--changes", options.changes, "What would make another spec the winner");
 }
 
-struct Meant {
-  std::filesystem::path file;
-  std::string shape = {};  ///< of a list: M64-N64-K64
-};
-
 /// `best.yaml` means the journal `best.jsonl`, and so does `best`. `best-M64-N64-K64` means one shape of it.
-Meant recording_of(const ShowOptions& options) {
+recording::ShapeOfJournal recording_of(const ShowOptions& options) {
   const auto is_file = [](const std::filesystem::path& path) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(path, ignored);
@@ -66,11 +61,8 @@ Meant recording_of(const ShowOptions& options) {
   const std::filesystem::path prefix = is_result ? options.run.parent_path() / options.run.stem() : options.run;
   const std::filesystem::path journal = prefix.string() + ".jsonl";
   const std::filesystem::path file = is_result ? journal : recording::run_file(prefix);
-  if (is_file(file)) return {file};
-  const std::string name = prefix.string();
-  for (std::size_t dash = name.rfind('-'); dash != std::string::npos && dash > 0; dash = name.rfind('-', dash - 1))
-    if (const std::string of_all = name.substr(0, dash) + ".jsonl"; is_file(of_all))
-      return {of_all, name.substr(dash + 1)};
+  if (is_file(file)) return {file, ""};
+  if (const auto shape = recording::shape_of_journal(prefix)) return *shape;
   const std::filesystem::path nearest = platform::nearest_file(journal, std::array<std::string_view, 1>{".jsonl"});
   if (!nearest.empty())
     throw Error(ExitCode::bad_input,

@@ -188,6 +188,9 @@ TEST_F(Report, ABestYamlMeansTheJournalBesideIt) {
   sandbox_.write_script("{T: [1, 2]}");
   ASSERT_EQ(sandbox_.tune({"--yaml", "bench.yaml", "--tune", "--output", "out"}).code, 0);
   EXPECT_EQ(data_of(page_of({"out.yaml"}))[0].at("specs").size(), 2u);
+  std::filesystem::rename(sandbox_.folder() / "out.yaml", sandbox_.folder() / "out-M4-N4-K4.yaml");
+  EXPECT_EQ(data_of(page_of({"out-M4-N4-K4.yaml"}))[0].at("specs").size(), 2u);
+  std::filesystem::rename(sandbox_.folder() / "out-M4-N4-K4.yaml", sandbox_.folder() / "out.yaml");
   std::filesystem::remove(sandbox_.folder() / "out.jsonl");
   expect_refusal({"report", "out.yaml"}, 2,
                  "out.yaml is no run, and there is no journal out.jsonl of it; give the journal or the CSV file");
