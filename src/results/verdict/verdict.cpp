@@ -93,7 +93,8 @@ class VerdictText {
 
   bool compares_records() const {
     const HeldFinals* held = outcome_->finals.held();
-    return !verdict_.compared->paired && winner_->trial->recorded && (held == nullptr || held->date);
+    return !verdict_.compared->paired && std::ranges::all_of(summary_->trials, &Trial::recorded) &&
+           (held == nullptr || held->date);
   }
 
   bool works_alone() const {
