@@ -14,10 +14,11 @@ namespace {
 __device__ Bits first_index() { return blockIdx.x * static_cast<Bits>(blockDim.x) + threadIdx.x; }
 __device__ Bits step() { return gridDim.x * static_cast<Bits>(blockDim.x); }
 
-/// Of a programmatic launch, which is to wait for what this kernel writes.
-__device__ void let_next_launch_begin() {
+/// Lets a programmatic launch begin, and then does nothing for some microseconds.
+__device__ void be_late() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
+  __nanosleep(20'000);
 #endif
 }
 
@@ -122,9 +123,10 @@ extern "C" __global__ void tune_fill(Element type, Source source, Bits key, doub
   for (Bits i = first_index(); i < count; i += step()) write(type, data, i, element(type, source, key, i, factor));
 }
 
-/// Matrices of a buffer, rotated, from an original in which they are not.
-extern "C" __global__ void tune_copy_rotated(Element type, const void* original, void* data, Lines lines) {
-  let_next_launch_begin();
+/// Matrices of a buffer, rotated, from an original in which they are not; `late`: the launch behind this may begin
+/// first.
+extern "C" __global__ void tune_copy_rotated(Element type, const void* original, void* data, Lines lines, bool late) {
+  if (late) be_late();
   switch (bytes_of(type)) {
     case 8:
       return copy_rotated<Bits>(original, data, lines);

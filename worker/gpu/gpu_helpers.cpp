@@ -107,9 +107,10 @@ void GpuHelpers::fill(const Content& content, gpu::Address data, std::int64_t co
               bits(count));
 }
 
-void GpuHelpers::copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const {
+void GpuHelpers::copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices,
+                              bool late) const {
   const gpu::Lines lines = lines_of(matrices);
-  launch_over("tune_copy_rotated", lines, element(type), original, data, lines);
+  launch_over("tune_copy_rotated", lines, element(type), original, data, lines, late);
 }
 
 std::optional<std::int64_t> GpuHelpers::smallest(const std::function<void()>& searches) const {

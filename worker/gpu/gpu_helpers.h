@@ -29,8 +29,10 @@ class GpuHelpers {
 
   /// A whole buffer with this content.
   void fill(const Content& content, gpu::Address data, std::int64_t count) const;
-  /// Matrices, rotated, from a buffer in which they are not; what lies between them is left as it is.
-  void copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices) const;
+  /// Matrices, rotated, from a buffer in which they are not; what lies between them is left as it is. If `late`, the
+  /// kernel lets a programmatic launch behind it begin, and writes only then.
+  void copy_rotated(Type type, gpu::Address original, gpu::Address data, const RotatedView& matrices,
+                    bool late = false) const;
   /// The smallest of the indices that these find, whichever `searches` has launched; nullopt: they find nothing.
   std::optional<std::int64_t> smallest(const std::function<void()>& searches) const;
   /// An element of the matrices that is not what copy_rotated puts there.

@@ -205,16 +205,22 @@ void GpuMemory::lay(Place place) {
   if (varies_)
     rotation_ = draw_rotation(std::get<Gemm>(verifier_.problem()), [this](std::int64_t n) { return below(n); });
   for (Guarded& buffer : buffers_) guard(buffer);
-  for (std::size_t i = 0; i < verifier_.buffers().size(); ++i) restore(i);
+  for (const std::size_t i : inputs()) restore(i);
 }
 
 /// What kernels read of a buffer, and what lies between its rows.
-void GpuMemory::restore(std::size_t i) {
-  if (originals_[i].bytes() == 0) return;
+void GpuMemory::restore(std::size_t i, bool late) {
   const Buffer& buffer = verifier_.buffers()[i];
   if (has_padding(i))
     helpers_.copy_rotated(buffer.type, originals_[i].address(), address(buffers_[i]), whole(buffer.count));
-  fill(i);
+  fill(i, late);
+}
+
+std::vector<std::size_t> GpuMemory::inputs() const {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < originals_.size(); ++i)
+    if (originals_[i].bytes() > 0) numbers.push_back(i);
+  return numbers;
 }
 
 bool GpuMemory::wander() {
@@ -251,9 +257,9 @@ bool GpuMemory::has_padding(std::size_t buffer) const {
   return view.batch * view.rows * view.cols != verifier_.buffers()[buffer].count;
 }
 
-void GpuMemory::fill(std::size_t buffer) {
+void GpuMemory::fill(std::size_t buffer, bool late) {
   helpers_.copy_rotated(verifier_.buffers()[buffer].type, originals_[buffer].address(), address(buffers_[buffer]),
-                        matrices(buffer));
+                        matrices(buffer), late);
 }
 
 void GpuMemory::turn_signs(const gpu::Turns& to) {
@@ -284,14 +290,11 @@ void GpuMemory::prepare(Poison pattern) {
   reset(pattern);
 }
 
-void GpuMemory::prepare_late(Poison pattern) {
+void GpuMemory::prepare_late(std::size_t input, Poison pattern) {
   if (varies_) turn_signs(kNone);
   reset(pattern);
-  const auto largest = std::ranges::max_element(originals_, {}, &DeviceMemory::bytes);
-  const auto i = static_cast<std::size_t>(largest - originals_.begin());
-  if (largest == originals_.end() || largest->bytes() == 0) return;
-  buffers_[i].memory.set_bytes(0, start(), buffers_[i].bytes);
-  restore(i);
+  buffers_[input].memory.set_bytes(0, start(), buffers_[input].bytes);
+  restore(input, true);
 }
 
 void GpuMemory::reset(Poison pattern) {

@@ -48,9 +48,11 @@ class GpuMemory {
   void fill_otherwise();
   /// Before each launch: changes the inputs, poisons what the kernel writes, and restores what it reads and writes.
   void prepare(Poison pattern);
-  /// Prepares a launch, and writes the largest input last, by a kernel that lets a programmatic launch begin at once. A
-  /// kernel that does not wait reads zeros.
-  void prepare_late(Poison pattern);
+  /// Prepares a launch, and writes this input last and late, so that a programmatic launch that does not wait reads
+  /// zeros.
+  void prepare_late(std::size_t input, Poison pattern);
+  /// The numbers of the buffers that kernels read.
+  std::vector<std::size_t> inputs() const;
   /// Only changes the inputs: turns other signs.
   void vary();
   /// All but that.
@@ -93,8 +95,8 @@ class GpuMemory {
   void describe_outputs();
   GpuHelpers::Comparison comparison(std::size_t buffer) const;
   void prepare_variation();
-  void fill(std::size_t buffer);
-  void restore(std::size_t buffer);
+  void fill(std::size_t buffer, bool late = false);
+  void restore(std::size_t buffer, bool late = false);
   void turn_signs(const gpu::Turns& to);
   std::int64_t below(std::int64_t count);
   void find_guard_difference() const;

@@ -74,6 +74,12 @@ GpuStopwatch::Reading GpuStopwatch::time_first(const std::function<void()>& laun
   return finish();
 }
 
+void GpuStopwatch::queue(const std::function<void()>& work) {
+  hold(kLeastHold, kMostHold);
+  work();
+  go_.set(1);
+}
+
 double GpuStopwatch::run(const std::function<void()>& launch, std::int64_t count) {
   start_.record();
   for (std::int64_t i = 0; i < count; ++i) launch();

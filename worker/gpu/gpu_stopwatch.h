@@ -26,6 +26,9 @@ class GpuStopwatch {
   /// device is not held for it.
   Reading time_first(const std::function<void()>& launch);
 
+  /// Lets the device begin when all of this is queued.
+  void queue(const std::function<void()>& work);
+
   /// Launches that many times without a pause, and waits. Returns the seconds that the device took.
   double run(const std::function<void()>& launch, std::int64_t count);
 

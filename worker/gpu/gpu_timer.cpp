@@ -113,9 +113,13 @@ void GpuTimer::verify_last() {
 }
 
 void GpuTimer::launch_late() try {
-  memory_->prepare_late(patterns_[launches_ % patterns_.size()]);
-  launch();
-  verified({});
+  for (const std::size_t input : memory_->inputs()) {
+    stopwatch_.queue([&] {
+      memory_->prepare_late(input, patterns_[launches_ % patterns_.size()]);
+      launch();
+    });
+    verified({});
+  }
 } catch (const SpecFailure& failure) {
   wire::Failed failed = failure.failed();
   failed.message +=

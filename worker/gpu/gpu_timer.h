@@ -49,7 +49,8 @@ class GpuTimer {
   /// known.
   double take_clock_mhz();
 
-  /// A launch right behind the kernel that writes its inputs, as GpuMemory::prepare_late() says, verified.
+  /// For each input a launch right behind the kernel that writes it, as GpuMemory::prepare_late() says, verified.
+  /// Throws as first().
   void launch_late();
   /// Launches of which verify_last() verifies the last. Each has inputs of its own, or the last one alone.
   void launch_unverified(std::int64_t count, bool vary_each);
