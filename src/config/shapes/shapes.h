@@ -33,7 +33,7 @@ std::string to_text(const Shape& shape);
 
 /// Reads a list of mappings, such as tune_gemm's sizes and results: `- {'M': 4864, 'N': 4096, 'K': 8256}`, where
 /// `calls` is the weight; kbench's shapes, which are all points of the grid under `params`; and the formats of
-/// workload.h. Throws Error(bad_input).
+/// foreign_shapes.h. Throws Error(bad_input).
 ShapeList read_shapes(const std::filesystem::path& path);
 
 /// The entry of a list that reads back as this shape, with its calls: `- {M: 16, N: 16, K: 16, calls: 3}`.

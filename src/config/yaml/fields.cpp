@@ -19,7 +19,7 @@ std::string_view section_of(std::string_view key) {
   static const std::map<std::string_view, Keys> kSections = {
       {"problem", {"gemm", "custom"}},
       {"custom", {"sizes", "buffers", "reference"}},
-      {"launch", {"args", "grid", "block", "cluster", "shared", "workspace"}},
+      {"launch", {"args", "grid", "block", "cluster", "shared", "programmatic", "workspace", "c_init", "repeat"}},
       {"build", {"flags", "defines"}},
   };
   for (const auto& [section, keys] : kSections)

@@ -202,6 +202,7 @@ std::optional<DeviceQueue::Result> DeviceQueue::take_result() {
 }
 
 void DeviceQueue::abandon(std::int64_t ticket) {
+  std::erase_if(results_, [=](const Result& result) { return result.job.ticket == ticket; });
   const auto slot = std::ranges::find_if(slots_, [=](const Slot& s) { return s.due && s.due->job.ticket == ticket; });
   if (slot == slots_.end()) return;
   if (slot->is(SlotState::launched))
