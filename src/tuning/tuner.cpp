@@ -180,7 +180,8 @@ void Tuner::learn(const Trial& trial) {
   if (trials_.empty()) require_objectives(trial);
   if (!fails_alike(trial)) return;
   if (rules_.flaw.empty())
-    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike";
+    systematic_failure_ = "the first " + std::to_string(failures_in_a_row_) + " specs all failed alike" +
+                          (trial.is_wrong() ? ": if their results are right, reference: is not" : "");
   else
     systematic_failure_ = "this failed, and so will all specs: " + rules_.flaw;
 }

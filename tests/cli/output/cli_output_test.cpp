@@ -444,6 +444,13 @@ TEST_F(Output, SpecsThatAllFailAlikeStopTheRun) {
   EXPECT_TRUE(has(result.out, "(--keep-going tries the others anyway)\n"));
 }
 
+TEST_F(Output, WhereAllSpecsAreWrongAlikeTheReferenceIsInDoubt) {
+  sandbox_.write_gemm("", "  for (int i = 0; i < m * n; ++i) C[i] = 7;\n  return;\n");
+  const Result result = sandbox_.tune({"gemm.yaml", "--param", "BM:{range: [1, 30]}", "--jobs", "2"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.out, "specs all failed alike: if their results are right, reference: is not")) << result.out;
+}
+
 TEST_F(Output, AResumedRunThatStillFailsAlikeStopsAtOnce) {
   sandbox_.write_script("{SAYS: dies, T: {range: [1, 60]}}");
   sandbox_.tune({"bench.yaml", "--jobs", "2"});
