@@ -122,8 +122,10 @@ std::string advice(const Standing& standing) {
   if (standing.has_tried_one_in_time())
     return same_command(standing, "a longer --time-budget") +
            fmt::format(" tries others; this spec took {:.3g} s", standing.summary->trials.front().seconds);
-  if (const NoFinals* none = outcome.finals.none(); none != nullptr && none->why == NoFinals::Why::no_time)
-    return longer_finals(standing);
+  if (const NoFinals* none = outcome.finals.none()) {
+    if (none->why == NoFinals::Why::no_time) return longer_finals(standing);
+    if (none->why == NoFinals::Why::not_wanted) return "the same command without --no-finals times the best in turns";
+  }
   if (!standing.summary->objectives.empty()) return "the same command with one objective decides";
   const HeldFinals* held = outcome.finals.held();
   if (held == nullptr || !standing.by_rounds) return "";

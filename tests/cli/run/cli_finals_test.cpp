@@ -259,6 +259,7 @@ TEST_F(FinalsOfTune, HowSureASingleRunIsIsNotKnown) {
   const Result result = tune({"--noise", "2%", "--no-finals"});
   EXPECT_EQ(result.code, 5);
   EXPECT_TRUE(result.out.starts_with("UNDECIDED: T=1 (spec 0), 1.000 ms; no finals were held: --no-finals\n"));
+  EXPECT_TRUE(has(result.out, "  next: the same command without --no-finals times the best in turns\n"));
 }
 
 TEST_F(FinalsOfTune, SpecsOfTheSameCodeAreOneMeasurement) {
