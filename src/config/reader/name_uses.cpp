@@ -204,7 +204,8 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
       const std::string& key = entry.key.text;
       const bool run_time = key.starts_with('$');
       const std::string name = key.substr(run_time ? 1 : 0);
-      const bool ignored = is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
+      const bool ignored =
+          name == "file" || is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
       const As in_source = composed.contains(name) ? As::beginning : As::word;
       if (ignored || !seen.insert(name).second || uses.has(name, run_time, in_source)) continue;
       diagnostics.warn(entry.key.place, complaint(plan, name, run_time));

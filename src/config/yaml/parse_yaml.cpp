@@ -95,7 +95,7 @@ std::string_view advice_on(std::string_view complaint) {
   static constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
       {"end of map flow", "; close the {"},
       {"end of sequence flow", "; close the ["},
-      {"end of map", "; indent the keys of a mapping alike"},
+      {"end of map", "; indent the keys of a mapping alike, and put a blank behind each colon"},
       {"end of sequence", "; indent the entries of a list alike"},
       {"illegal map value",
        "; in this line or the one before: a key is followed by a colon and a blank, the keys of a mapping are indented "

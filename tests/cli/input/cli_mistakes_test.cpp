@@ -90,6 +90,7 @@ TEST_F(Mistakes, AParameterThatNothingUsesIsWarnedOf) {
   EXPECT_EQ(said_of(head + "params: {BM: 1, BX: [1, 2]}\nlet: {TWICE: 2*BX}\n" + launch), unused(5, "BX"));
   EXPECT_EQ(said_of(head + "params: {BM: 1, BX: [1, 2]}\nlet: {TWICE: 2*BX}\nconstraints: [TWICE < 9]\n" + launch), "");
   EXPECT_EQ(said_of(head + "params: {BM: 1, BX: [1, 2]}\nbuild: {flags: [-DTILE=BX]}\n" + launch), "");
+  EXPECT_EQ(said_of(head + "params: {BM: 1, file: gemm.cpp}\n" + launch), "") << "as a best YAML says it";
   EXPECT_EQ(
       said_of(head + "params: {BM: 1, $R: [1, 2]}\n" + launch),
       "warning: file.yaml:5: nothing uses the parameter '$R': a value with $ is no macro of the source, and neither "
@@ -297,7 +298,8 @@ TEST_F(Mistakes, WhatYamlDoesNotUnderstandIsExplained) {
   EXPECT_EQ(refused_file("name: x\nparams:\n  BM:[2, 4]\n  BN: 1\n"), "tune: error: file.yaml:4: " + colon);
   EXPECT_EQ(refused_file("name: x\nparams:\n  BM: 1\n   BN: 1\n"), "tune: error: file.yaml:4: " + colon);
   EXPECT_EQ(refused_file("name: x\nparams:\n  BM: 1\n BN: 1\n"),
-            "tune: error: file.yaml:4: malformed YAML: end of map not found; indent the keys of a mapping alike\n");
+            "tune: error: file.yaml:4: malformed YAML: end of map not found; indent the keys of a mapping alike, "
+            "and put a blank behind each colon\n");
   EXPECT_EQ(
       refused_file("name: x\nparams:\u00a0{BM: 1}\nfile: y\n"),
       "tune: error: file.yaml:2: its character 8 is a no-break space, which YAML does not take for a blank; replace "
