@@ -3,7 +3,7 @@
 # packages named as arguments besides. Says nothing if all are there.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build libcli11-dev libyaml-cpp-dev libboost-dev libfmt-dev libspdlog-dev nlohmann-json3-dev
+packages=(g++ make cmake ninja-build libcli11-dev libyaml-cpp-dev libboost-dev libfmt-dev libspdlog-dev nlohmann-json3-dev
   libxxhash-dev zlib1g-dev libbz2-dev libopenblas0-pthread xz-utils "$@")
 
 missing=()
