@@ -23,9 +23,6 @@ struct Block {
 
 const std::vector<Block> kRun = {
     {"README.md", "seq 1000000", {{"1000000", "20000"}}},
-    {"docs/backends.md",
-     "tune --yaml configs/gemm_simt",
-     {{"rtx4090 ", "rtx4090 --max-evals 1 "}, {"tune --probe", "#"}}},
     {"docs/coming-from.md", "tune gemm.yaml --partition"},
     {"docs/comparing.md",
      "tune --yaml gemm.yaml",
@@ -33,7 +30,6 @@ const std::vector<Block> kRun = {
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
     {"docs/comparing.md", "tune --tune --param BUILD:new", {{"5%", "90% --exit-undecided 0"}}},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
-    {"docs/gpu-kernel.md", "tune init transpose.cu", {{"tune transpose.yaml --tune", "#"}, {"tune package", "#"}}},
     {"docs/programs.md", "tune --tune --param LEVEL"},
     {"docs/programs.md", "tune bench.yaml --exec-prefix"},
     {"docs/report.md", "tune --yaml gemm.yaml --tune --output best/gemm --live", {{"--live 8080", "--live 0"}}},
@@ -41,6 +37,14 @@ const std::vector<Block> kRun = {
     {"docs/workloads.md",
      "tune gemm.yaml --shapes",
      {{"# and 1:2", "&& tune gemm.yaml --shapes shapes.yaml --tune --output best --partition 1:2 #"}}},
+};
+
+/// The same where the CUDA toolkit is.
+const std::vector<Block> kRunWithCuda = {
+    {"docs/backends.md",
+     "tune --yaml configs/gemm_simt",
+     {{"rtx4090 ", "rtx4090 --max-evals 1 "}, {"tune --probe", "#"}}},
+    {"docs/gpu-kernel.md", "tune init transpose.cu", {{"tune transpose.yaml --tune", "#"}, {"tune package", "#"}}},
 };
 
 /// What other tests run, or needs what is not here.
@@ -125,11 +129,7 @@ for name in ('CUBLASLT_LOG_FILE', 'HIPBLASLT_LOG_FILE'):
     return sandbox_.read("said.txt") + "code " + std::to_string(WEXITSTATUS(status));
   }
 
-  Sandbox sandbox_;
-};
-
-TEST_F(Pages, TheirBlocksOfCommandsWork) {
-  for (const Block& each : kRun) {
+  void expect_to_work(const Block& each) const {
     SCOPED_TRACE(each.page + ": " + each.begin);
     const auto blocks = blocks_of(each.page);
     const auto found = std::ranges::find_if(blocks, [&](const std::string& b) { return b.starts_with(each.begin); });
@@ -144,6 +144,17 @@ TEST_F(Pages, TheirBlocksOfCommandsWork) {
     EXPECT_TRUE(out.ends_with("code 0")) << out;
     EXPECT_FALSE(has(out, "\nfailed: ")) << out;
   }
+
+  Sandbox sandbox_;
+};
+
+TEST_F(Pages, TheirBlocksOfCommandsWork) {
+  for (const Block& each : kRun) expect_to_work(each);
+}
+
+TEST_F(Pages, TheirBlocksOfCommandsForCudaWork) {
+  if (!fs::exists(fs::path(TUNE_BIN_DIR) / "tune-worker-cuda")) GTEST_SKIP() << "tune-worker-cuda was not built";
+  for (const Block& each : kRunWithCuda) expect_to_work(each);
 }
 
 /// What a part of a tuning file in the manual needs around it, and how it begins.
@@ -197,11 +208,11 @@ TEST(Manual, HasNoBlockOfCommandsThatNoTestKnows) {
     for (const std::string& block : blocks_of(file)) {
       ++blocks;
       const auto is_it = [&](const Block& known) { return known.page == file && block.starts_with(known.begin); };
-      EXPECT_TRUE(std::ranges::any_of(kRun, is_it) || std::ranges::any_of(kElsewhere, is_it))
-          << file << " has a block of commands that no test runs:\n"
-          << block;
+      const bool is_known = std::ranges::any_of(kRun, is_it) || std::ranges::any_of(kRunWithCuda, is_it) ||
+                            std::ranges::any_of(kElsewhere, is_it);
+      EXPECT_TRUE(is_known) << file << " has a block of commands that no test runs:\n" << block;
     }
-  EXPECT_EQ(blocks, kRun.size() + kElsewhere.size());
+  EXPECT_EQ(blocks, kRun.size() + kRunWithCuda.size() + kElsewhere.size());
 }
 
 }  // namespace
