@@ -301,7 +301,11 @@ wire::Checked GpuBackend::check(const wire::Go& go) {
     if (in_finals_) launch_otherwise();
     first = timer_->first();
     checked.max_error = timer_->max_error();
-    if (spec_->kernel->is_programmatic()) timer_->launch_late();
+    if (spec_->kernel->is_programmatic()) {
+      spec_->kernel->launch_programmatically(true);
+      timer_->launch_late();
+      spec_->kernel->launch_programmatically(false);
+    }
     memory_->verify_surroundings();
     MeasureRules disturbed = rules_;
     disturbed.cutoff *= kDisturbance;

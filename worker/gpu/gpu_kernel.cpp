@@ -76,7 +76,6 @@ GpuKernel::Call GpuKernel::describe(const wire::KernelLaunch& rules) const {
   if (rules.shared < 0 || rules.shared > std::numeric_limits<std::int32_t>::max())
     refuse_launch(fmt::format("launch.shared cannot be {} bytes", rules.shared));
   call.launch.shared = static_cast<unsigned>(rules.shared);
-  call.launch.programmatic = rules.programmatic;
   call.text = fmt::format("{}: grid [{}], block [{}], {} bytes of dynamic shared memory", rules.kernel,
                           fmt::join(rules.grid, ", "), fmt::join(rules.block, ", "), rules.shared);
   if (!rules.cluster.empty()) call.text += fmt::format(", cluster [{}]", fmt::join(rules.cluster, ", "));
@@ -121,6 +120,10 @@ void GpuKernel::allow_shared_memory(const Call& call, const std::string& kernel)
   for (const Call& other : calls_)
     if (other.launch.function == largest.function) largest.shared = std::max(largest.shared, other.launch.shared);
   gpu_->check(gpu::allow(gpu_->driver(), largest), call.text);
+}
+
+void GpuKernel::launch_programmatically(bool on) {
+  for (Call& call : calls_) call.launch.programmatic = on && call.rules->programmatic;
 }
 
 void GpuKernel::launch() {

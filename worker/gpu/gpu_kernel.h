@@ -26,7 +26,9 @@ class GpuKernel {
   /// How many kernels that is.
   std::int64_t launches() const { return std::ssize(calls_); }
   /// Whether the first may begin before what is ahead of it has ended.
-  bool is_programmatic() const { return !calls_.empty() && calls_.front().launch.programmatic; }
+  bool is_programmatic() const { return !calls_.empty() && calls_.front().rules->programmatic; }
+  /// From now on, they do if `on`. What is timed does not, so that all of it lies behind the event in front of it.
+  void launch_programmatically(bool on);
 
  private:
   struct Call {
