@@ -55,9 +55,14 @@ struct Scales {
   }
 };
 
+/// Where a tile begins within a block of B, if its columns are B's, and from one such place to the next.
+enum { kNextPlace = SWAP ? 128 : kTogether };
+__device__ __forceinline__ int place_of(const Work& work) { return SWAP ? 0 : work.col % 128; }
+
 /// What a lane multiplies the sums of a slice by: those of kBlocks times 64 rows from `row` on of the tile. `before`
-/// are the bytes of B's scales that come before those of the work's first column.
-template <int kBlocks, int kFragments>
+/// are the bytes of B's scales that come before those of the work's first column, whose place in a block of B is kPlace
+/// if that is not -1.
+template <int kBlocks, int kFragments, int kPlace = -1>
 struct Factors {
 #if SWAP
   float of_row[kFragments][2], of_block[kBlocks];  // a row of A is a column of the tile
@@ -101,7 +106,7 @@ struct Factors {
     return of_row[j][e % 2] * of_block[i];
 #else
     const int col = j * 8 / kTogether * kTogether, block = col / 128, next = min(block + 1, kScaledBlocks - 1);
-    return within + col % 128 < 128 ? of[i][e / 2][block] : of[i][e / 2][next];
+    return (kPlace < 0 ? within : kPlace) + col % 128 < 128 ? of[i][e / 2][block] : of[i][e / 2][next];
 #endif
   }
 };
@@ -110,10 +115,11 @@ struct Factors {
 #elif HAS_LINE_SCALES
 namespace {
 
-enum { kScaleBytes = 0 };
+enum { kScaleBytes = 0, kNextPlace = 128 };
+__device__ __forceinline__ int place_of(const Work&) { return 0; }
 
 /// Of sums whose scales are those of all slices (finish.cuh).
-template <int kBlocks, int kFragments>
+template <int kBlocks, int kFragments, int kPlace = -1>
 struct Factors {
   __device__ __forceinline__ Factors(const Work&, unsigned, int, unsigned) {}
   __device__ __forceinline__ float operator()(int, int, int) const { return 1; }

@@ -35,9 +35,6 @@ __device__ __forceinline__ void multiply_slice(unsigned stage, Part of, bool add
 #pragma unroll
   for (int step = 0; step < kPartsK * 4; ++step) {
     const int part = step / 4, within = step % 4 * 32;  // bytes of k go along inside a swizzled row
-#if HAS_SCALES
-    if (kInTurn && step == 1) commit_products();
-#endif
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
       multiply_async(a + ((part * kBytesA + within + i * 64 * 128) >> 4), b + ((part * kBytesB + within) >> 4),
@@ -85,18 +82,15 @@ __device__ __forceinline__ void start_slice(Part part, Stages& ring, Sums<kFragm
   ring.next();
 }
 
-/// Adds kCount times 64 rows of a slice times their scales.
-template <int kCount>
-__device__ __forceinline__ void add_rows(const Factors<kCount, kFragments>& factors,
-                                         Sums<kFragments> (&of_slice)[kCount], Sums<kFragments>* sums) {
+/// Adds 64 rows of a slice, block i of those that the factors are for, times their scales.
+template <class Factors>
+__device__ __forceinline__ void add_rows(const Factors& factors, int i, Sums<kFragments>& of_slice,
+                                         Sums<kFragments>& sums) {
+  are_written_here(of_slice);
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    are_written_here(of_slice[i]);
+  for (int j = 0; j < kFragments; ++j)
 #pragma unroll
-    for (int j = 0; j < kFragments; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[i][j][e] += factors(i, j, e) * of_slice[i][j][e];
-  }
+    for (int e = 0; e < 4; ++e) sums[j][e] += factors(i, j, e) * of_slice[j][e];
 }
 
 /// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
@@ -107,31 +101,62 @@ __device__ __forceinline__ void add_slice(const Work& work, Part part, unsigned 
   await_products<kPending>();
   arrive_in_all(ring.empty(), blocks);
   ring.next();
-  add_rows(factors, of_slice, sums);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) add_rows(factors, i, of_slice[i], sums[i]);
 }
 
-/// Multiplies a slice, 64 rows at a time, and adds it times its scales.
-template <int kCount>
-__device__ __forceinline__ void multiply_and_add_slice(const Work& work, int consumer, Part part, unsigned blocks,
-                                                       unsigned scales, Stages& ring,
-                                                       Sums<kFragments> (&sums)[kCount]) {
-  wait(ring.full(), ring.parity);
+/// Starts the products of 64 rows of a stage. What describes its place to wgmma is a sum here: little has to be
+/// computed between the arrival of a stage and its first product.
+__device__ __forceinline__ void start_rows(const Stages& ring, unsigned rows, unsigned columns,
+                                           Sums<kFragments>& of_slice) {
+  const unsigned long long a = describe(ring.stages + rows), b = describe(ring.stages + columns);
+  begin_products();
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    Sums<kFragments> of_slice[1];
-    if constexpr (kInTurn) meet(kTurn + consumer, 256);
-    multiply_slice(ring.data(), part + i * 64, false, of_slice);
-    const Factors<1, kFragments> factors(work, scales + ring.stage * kScaleBytes, row_of(part + i * 64),
-                                         scales_before(part));
-    if constexpr (kInTurn) {
-      await_products<1>();  // the rest goes on while the other consumer begins
-      pass(kTurn + 1 - consumer, 256);
-    }
-    await_products<0>();
-    if (i + 1 == kCount) arrive_in_all(ring.empty(), blocks);
-    add_rows(factors, of_slice, sums + i);
+  for (int step = 0; step < 4; ++step) {
+    if (kInTurn && step == 1) commit_products();
+    const unsigned further = ring.stage * kStageBytes + step * 32;
+    multiply_async(moved(a, further), moved(b, further), step > 0, of_slice);
   }
-  ring.next();
+  commit_products();
+}
+
+/// Multiplies slices, 64 rows at a time, and adds them times their scales, which are read ahead. For each place in a
+/// block of B where tiles begin there is a loop of its own, in which the block of a column is known.
+template <int kCount, int kPlace = 0>
+__device__ __forceinline__ void multiply_and_add(const Work& work, int consumer, Part part, unsigned blocks,
+                                                 unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kCount]) {
+  if constexpr (kPlace + kNextPlace < 128) {
+    if (place_of(work) != kPlace)
+      return multiply_and_add<kCount, kPlace + kNextPlace>(work, consumer, part, blocks, scales, ring, sums);
+  }
+  using FactorsHere = Factors<kCount, kFragments, kPlace>;
+  wait(ring.full(), ring.parity);
+  FactorsHere next(work, scales + ring.stage * kScaleBytes, row_of(part), scales_before(part));
+  constexpr int kTimes = kNextPlace < 128 ? 1 : 4;  // 256 x 128 by one takes 4 % longer; 128 x 176 by one does not
+#pragma unroll kTimes
+  for (int left = work.slices; left > 0; --left) {
+    const FactorsHere factors = next;
+    Stages ahead = ring;
+    ahead.next();
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      Sums<kFragments> of_slice;
+      if constexpr (kInTurn) meet(kTurn + consumer, 256);
+      start_rows(ring, (row_of(part) + i * 64) * 128, columns_of(part), of_slice);
+      if constexpr (kInTurn) {
+        await_products<1>();  // the rest goes on while the other consumer begins
+        pass(kTurn + 1 - consumer, 256);
+      }
+      if (i + 1 == kCount && left > 1) {
+        wait(ahead.full(), ahead.parity);
+        next = FactorsHere(work, scales + ahead.stage * kScaleBytes, row_of(part), scales_before(part));
+      }
+      await_products<0>();
+      if (i + 1 == kCount) arrive_in_all(ring.empty(), blocks);
+      add_rows(factors, i, of_slice, sums[i]);
+    }
+    ring = ahead;
+  }
 }
 
 /// Sums up the slices of a piece of work, each multiplied by its scales.
@@ -144,10 +169,10 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
     for (int j = 0; j < kFragments; ++j)
 #pragma unroll
       for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
-  int left = work.slices;
   if constexpr (3 * kCount * kFragments * 4 <= 192) {  // as kTwoSlices
     Sums<kFragments> even[kCount], odd[kCount];
     Stages behind = ring;  // at the slice that is added next
+    int left = work.slices;
 #pragma unroll 1
     for (; left > 1; left -= 2) {
       start_slice(part, ring, even);
@@ -160,8 +185,7 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
       add_slice<0>(work, part, blocks, scales, behind, even, sums);
     }
   } else {
-#pragma unroll 1
-    for (; left > 0; --left) multiply_and_add_slice(work, consumer, part, blocks, scales, ring, sums);
+    multiply_and_add(work, consumer, part, blocks, scales, ring, sums);
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }

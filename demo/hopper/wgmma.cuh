@@ -96,6 +96,11 @@ __device__ __forceinline__ unsigned long long describe(unsigned address) {
   return (address & 0x3ffff) >> 4 | 1ULL << 16 | 1024ULL >> 4 << 32 | 1ULL << 62;
 }
 
+/// Describes the place so many bytes further, a multiple of 16.
+__device__ __forceinline__ unsigned long long moved(unsigned long long description, unsigned bytes) {
+  return (description & ~0xffffffffULL) | (static_cast<unsigned>(description) + (bytes >> 4));
+}
+
 /// Starts d = a * b, or d += a * b, for 64 rows, BN columns and 32 bytes of k.
 __device__ __forceinline__ void multiply_async(unsigned long long a, unsigned long long b, bool add, Sums<BN / 8>& d) {
   int adds = add;

@@ -17,6 +17,7 @@ inline unsigned pack(float low, float high) { return to_bf16(low) | static_cast<
 
 /// The address itself: the emulated wgmma reads rows of 128 bytes with their swizzle.
 inline unsigned long long describe(unsigned address) { return address >> 4; }
+inline unsigned long long moved(unsigned long long description, unsigned bytes) { return description + (bytes >> 4); }
 
 #if type_a_e4m3
 using Element = unsigned char;
