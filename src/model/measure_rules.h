@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -11,6 +12,7 @@ namespace tune {
 struct MeasureRules {
   /// Where energy is measured, which takes a second: never, of finalists, of every spec.
   enum class Energy { never, finals, always };
+  static constexpr std::array<std::string_view, 3> kEnergies = {"never", "finals", "always"};
   int warmup = 2;        ///< launches that are not timed
   int min_launches = 7;  ///< that are timed at least, of specs that are timed in full
   double max_seconds = 1;

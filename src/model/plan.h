@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct Argument {
   /// `buffer` is A, B, C, a custom problem's buffer or `workspace`; `scalar` is `expression` converted to `type`;
   /// `alpha` and `beta` have the accumulator's type. Hashes depend on the order of these, and of Scalar.
   enum class Kind { buffer, scalar, alpha, beta, tensor_map };
+  static constexpr std::array<std::string_view, 5> kKinds = {"buffer", "scalar", "alpha", "beta", "tensor_map"};
   /// Types of scalars; `int` unless the file says {i64: ...}, {f32: ...} or {f64: ...}.
   enum class Scalar { i32, i64, f32, f64 };
+  static constexpr std::array<std::string_view, 4> kScalars = {"i32", "i64", "f32", "f64"};
   Kind kind = Kind::buffer;
   std::string buffer;                    ///< buffer, tensor_map
   Scalar type = Scalar::i32;             ///< scalar

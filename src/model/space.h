@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -14,6 +16,7 @@ namespace tune {
 
 /// Which arithmetic between the values of a parameter is meaningful; this decides which steps a search takes.
 enum class Kind { categorical, ordinal, interval, ratio };
+inline constexpr std::array<std::string_view, 4> kKinds = {"categorical", "ordinal", "interval", "ratio"};
 
 /// One axis of the grid. `name` is without the `$` that marks a run-time parameter, which is not part of the build.
 struct Parameter {

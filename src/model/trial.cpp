@@ -53,10 +53,8 @@ bool is_of_whole_command(const Measurement& measurement) {
 }
 
 std::string to_text(const TimeRule& rule) {
-  const char* name = rule.statistic == Statistic::median ? "median"
-                     : rule.statistic == Statistic::mean ? "mean"
-                                                         : "min";
-  return std::string(name) + (rule.without_outliers ? " without outliers" : "");
+  return std::string(kStatistics[static_cast<std::size_t>(rule.statistic)]) +
+         (rule.without_outliers ? " without outliers" : "");
 }
 
 std::optional<TimeRule> time_rule_named(std::string_view text) {

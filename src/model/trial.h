@@ -42,6 +42,7 @@ struct Timing {
 
 /// Which statistic of a spec's launches is its time. The finals compare paired medians of rounds regardless.
 enum class Statistic { median, mean, min };
+inline constexpr std::array<std::string_view, 3> kStatistics = {"median", "mean", "min"};
 struct TimeRule {
   Statistic statistic = Statistic::median;
   bool without_outliers = false;

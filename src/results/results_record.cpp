@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/statistics/verdict.h"
+#include "model/values/text.h"
 #include "recording/recorded_space.h"
 
 namespace tune::results {
@@ -59,7 +61,9 @@ std::vector<wire::ResultsRecord::Tried> tried_of(const TuningOutcome& outcome, c
 }
 
 /// The first line of a verdict begins with it.
-std::optional<Decision> decision_in(std::string_view line) { return decision_named(line.substr(0, line.find(':'))); }
+std::optional<Decision> decision_in(std::string_view line) {
+  return enumerator<Decision>(kDecisions, line.substr(0, line.find(':')));
+}
 
 }  // namespace
 

@@ -86,21 +86,6 @@ void need(const nlohmann::json& j, const char* key, std::optional<Value>& value)
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(READ, __VA_ARGS__))          \
   }
 
-/// Enums by a fixed table of names. Throws std::invalid_argument for a name that is none of them.
-template <typename Enum, std::size_t size>
-Enum enum_from(const std::string& name, const std::pair<const char*, Enum> (&table)[size]) {
-  for (const auto& [text, value] : table)
-    if (name == text) return value;
-  throw std::invalid_argument("unknown name '" + name + "'");
-}
-
-template <typename Enum, std::size_t size>
-const char* enum_name(Enum value, const std::pair<const char*, Enum> (&table)[size]) {
-  for (const auto& [text, candidate] : table)
-    if (candidate == value) return text;
-  return "";
-}
-
 /// What was found by this name. Throws std::invalid_argument if that is nothing.
 template <typename Enum>
 Enum require_named(std::optional<Enum> found, const std::string& name) {
@@ -108,19 +93,11 @@ Enum require_named(std::optional<Enum> found, const std::string& name) {
 }
 
 // Defines to_json and from_json of an enum by the names of its enumerators.
-#define TUNE_JSON_NAMES(Enum, names)                                         \
-  inline void to_json(nlohmann::json& j, Enum value) { j = to_text(value); } \
-  inline void from_json(const nlohmann::json& j, Enum& value) {              \
-    const auto name = j.get<std::string>();                                  \
-    value = require_named(enumerator<Enum>(names, name), name);              \
-  }
-
-// Defines to_json and from_json of an enum from a table of {name, value} pairs.
-#define TUNE_JSON_ENUM(Enum, ...)                                                              \
-  inline constexpr std::pair<const char*, Enum> k##Enum##Names[] = __VA_ARGS__;                \
-  inline void to_json(nlohmann::json& j, Enum value) { j = enum_name(value, k##Enum##Names); } \
-  inline void from_json(const nlohmann::json& j, Enum& value) {                                \
-    value = enum_from(j.get<std::string>(), k##Enum##Names);                                   \
+#define TUNE_JSON_NAMES(Enum, names)                                                                   \
+  inline void to_json(nlohmann::json& j, Enum value) { j = (names)[static_cast<std::size_t>(value)]; } \
+  inline void from_json(const nlohmann::json& j, Enum& value) {                                        \
+    const auto name = j.get<std::string>();                                                            \
+    value = require_named(enumerator<Enum>(names, name), name);                                        \
   }
 
 TUNE_JSON_NAMES(Type, kElementTypes)
@@ -133,22 +110,9 @@ TUNE_JSON_NAMES(Buffer::Role, Buffer::kRoles)
 TUNE_JSON_NAMES(Stage, kStages)
 TUNE_JSON_NAMES(Cause, kCauses)
 TUNE_JSON_NAMES(PowerState, kPowerStates)
-
-using ArgumentKind = Argument::Kind;
-TUNE_JSON_ENUM(ArgumentKind, {{"buffer", ArgumentKind::buffer},
-                              {"scalar", ArgumentKind::scalar},
-                              {"alpha", ArgumentKind::alpha},
-                              {"beta", ArgumentKind::beta},
-                              {"tensor_map", ArgumentKind::tensor_map}})
-using ArgumentScalar = Argument::Scalar;
-TUNE_JSON_ENUM(ArgumentScalar, {{"i32", ArgumentScalar::i32},
-                                {"i64", ArgumentScalar::i64},
-                                {"f32", ArgumentScalar::f32},
-                                {"f64", ArgumentScalar::f64}})
-
-using MeasureEnergy = MeasureRules::Energy;
-TUNE_JSON_ENUM(MeasureEnergy,
-               {{"never", MeasureEnergy::never}, {"finals", MeasureEnergy::finals}, {"always", MeasureEnergy::always}})
+TUNE_JSON_NAMES(Argument::Kind, Argument::kKinds)
+TUNE_JSON_NAMES(Argument::Scalar, Argument::kScalars)
+TUNE_JSON_NAMES(MeasureRules::Energy, MeasureRules::kEnergies)
 
 inline void to_json(nlohmann::json& j, Backend backend) { j = to_text(backend); }
 inline void from_json(const nlohmann::json& j, Backend& backend) {

@@ -7,12 +7,8 @@ namespace tune {
 
 using nlohmann::json;
 
-TUNE_JSON_ENUM(Kind, {{"categorical", Kind::categorical},
-                      {"ordinal", Kind::ordinal},
-                      {"interval", Kind::interval},
-                      {"ratio", Kind::ratio}})
-
-TUNE_JSON_ENUM(Statistic, {{"median", Statistic::median}, {"mean", Statistic::mean}, {"min", Statistic::min}})
+TUNE_JSON_NAMES(Kind, kKinds)
+TUNE_JSON_NAMES(Statistic, kStatistics)
 
 namespace {
 

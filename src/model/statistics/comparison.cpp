@@ -82,32 +82,6 @@ std::tuple<Change, double, std::int64_t> place_of(const ComparedSpec& row) {
 
 }  // namespace
 
-std::string_view to_text(Change change) {
-  switch (change) {
-    case Change::slower:
-      return "slower";
-    case Change::open:
-      return "slower or not is open";
-    case Change::fails:
-      return "fails now";
-    case Change::faster:
-      return "faster";
-    case Change::works:
-      return "works now";
-    case Change::small:
-      return "below the threshold";
-    case Change::noise:
-      return "within noise";
-    case Change::unknown:
-      return "noise not known";
-    case Change::only_before:
-      return "only in old";
-    case Change::only_now:
-      break;
-  }
-  return "only in new";
-}
-
 bool is_regression(Change change) { return change == Change::slower || change == Change::fails; }
 
 std::size_t regressions(const RunComparison& comparison) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +16,10 @@ namespace tune {
 /// What became of a spec or of the best one, in order of importance. `slower`: by more than the threshold, beyond
 /// doubt; `open`: perhaps slower by more; `small`: changed beyond noise, but not by more than the threshold.
 enum class Change { fails, slower, open, faster, works, small, noise, unknown, only_before, only_now };
+inline constexpr std::array<std::string_view, 10> kChanges = {
+    "fails now",           "slower",       "slower or not is open", "faster",      "works now",
+    "below the threshold", "within noise", "noise not known",       "only in old", "only in new"};
+constexpr std::string_view to_text(Change change) { return kChanges[static_cast<std::size_t>(change)]; }
 
 /// One row of a comparison.
 struct ComparedSpec {
@@ -63,8 +69,6 @@ struct RunComparison {
 
 /// How the best of a run compares with an earlier result. Precondition: one problem is compared.
 inline const ComparedSpec& best_of(const RunComparison& comparison) { return comparison.shapes.front().best.front(); }
-/// `slower`, `fails now`, `within noise`, ...
-std::string_view to_text(Change change);
 /// Whether the change is one that a check is to fail for: slower by more than the threshold, or a new failure.
 bool is_regression(Change change);
 /// Of the best and of the specs; baselines are compared for what they say of the machine.

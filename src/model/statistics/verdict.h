@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,11 +14,8 @@ namespace tune {
 /// What a run says of its winner. Where something was asked of it (--baseline, --noise, --accuracy), it passes or
 /// fails, and it always fails if no spec works; `undecided` is what the run does not know.
 enum class Decision { decided, pass, undecided, fail };
-
-/// `DECIDED`, `PASS`, ...
-std::string_view to_text(Decision decision);
-/// The decision that is called so; nullopt: none is.
-std::optional<Decision> decision_named(std::string_view name);
+inline constexpr std::array<std::string_view, 4> kDecisions = {"DECIDED", "PASS", "UNDECIDED", "FAIL"};
+constexpr std::string_view to_text(Decision decision) { return kDecisions[static_cast<std::size_t>(decision)]; }
 
 /// What is known of the winner of a run with --tune.
 struct Verdict {

@@ -1,5 +1,7 @@
 #include "wire/agents/agent_messages.h"
 
+#include <array>
+#include <string_view>
 #include <type_traits>
 
 #include "wire/named_message.h"
@@ -26,23 +28,32 @@ static Message known_message(const json& j) {
 }
 
 // Which of the library's algorithms is timed; `no`: it is no entrant of the library.
-constexpr std::pair<const char*, Entrant::Kind> kVendors[] = {{"no", Entrant::Kind::baseline},
-                                                              {"first", Entrant::Kind::vendor_first},
-                                                              {"fastest", Entrant::Kind::vendor_fastest}};
+enum class VendorAlgorithm { no, first, fastest };
+constexpr std::array<std::string_view, 3> kVendorAlgorithms = {"no", "first", "fastest"};
+TUNE_JSON_NAMES(VendorAlgorithm, kVendorAlgorithms)
+
+static VendorAlgorithm algorithm_of(const Entrant& entrant) {
+  if (!entrant.is_vendor()) return VendorAlgorithm::no;
+  return entrant.kind == Entrant::Kind::vendor_first ? VendorAlgorithm::first : VendorAlgorithm::fastest;
+}
 
 static json json_of(const Entrant& entrant) {
   return {{"label", label_of(entrant)},
           {"spec", entrant.spec},
-          {"vendor", enum_name(entrant.is_vendor() ? entrant.kind : Entrant::Kind::baseline, kVendors)},
+          {"vendor", algorithm_of(entrant)},
           {"default", entrant.is_default()}};
 }
 
 static Entrant entrant_in(const json& j) {
   Entrant entrant = entrant_of(j.at("label").get<std::string>());
   entrant.spec = j.at("spec").get<Spec>();
-  const Entrant::Kind vendor = enum_from(j.at("vendor").get<std::string>(), kVendors);
-  if (!entrant.is_spec()) entrant.kind = vendor;
-  if (j.at("default").get<bool>()) entrant.kind = Entrant::Kind::current_default;
+  const auto algorithm = j.at("vendor").get<VendorAlgorithm>();
+  using enum Entrant::Kind;
+  if (!entrant.is_spec())
+    entrant.kind = algorithm == VendorAlgorithm::first     ? vendor_first
+                   : algorithm == VendorAlgorithm::fastest ? vendor_fastest
+                                                           : baseline;
+  if (j.at("default").get<bool>()) entrant.kind = current_default;
   return entrant;
 }
 
