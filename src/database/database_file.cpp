@@ -219,7 +219,7 @@ class DatabaseReader {
     result.params = configuration.params;
     result.artifact_hash = configuration.artifact_hash;
     result.store_path = configuration.store_path;
-    result.code = text_of_key(fields, "code");
+    result.code = fields.text("code");
     const auto seconds = seconds_of(*time, "time_ms");
     if (!seconds) return std::nullopt;
     result.time.seconds = *seconds;
@@ -230,9 +230,10 @@ class DatabaseReader {
           result.ratios.emplace_back(entry.key.text, *ratio);
     const config::Node* checked = fields.find("checked");
     result.checked =
-        checked == nullptr || config::read_choice(*checked, "checked", {"no", "yes"}, *diagnostics_).value_or(0) == 1;
+        checked == nullptr ||
+        config::read_choice(*checked, "checked", config::Choices{"no", "yes"}, *diagnostics_).value_or(0) == 1;
     result.finals_interrupted = fields.find("finals") != nullptr;
-    result.date = text_of_key(fields, "date");
+    result.date = fields.text("date");
     return result;
   }
 

@@ -50,11 +50,6 @@ void set_configuration(config::Node& node, const Configuration& configuration) {
   set_text(node, "store_path", configuration.store_path);
 }
 
-std::string text_of_key(const config::Fields& fields, std::string_view key) {
-  const config::Node* node = fields.find(key);
-  return node != nullptr ? config::read_text(*node, key, fields.diagnostics()).value_or("") : "";
-}
-
 std::map<std::string, std::string> read_text_mapping(const config::Node* node, const char* what,
                                                      config::Diagnostics& diagnostics) {
   std::map<std::string, std::string> texts;
@@ -81,30 +76,30 @@ ResultKey read_key(const config::Fields& fields) {
   ResultKey key;
   ResultGroup& group = key.group;
   for (const char* needed : {"kernel", "backend", "device"}) fields.require(needed);
-  group.kernel = text_of_key(fields, "kernel");
-  group.backend = text_of_key(fields, "backend");
+  group.kernel = fields.text("kernel");
+  group.backend = fields.text("backend");
   if (const config::Node* sizes = fields.find("sizes")) key.sizes = read_sizes(*sizes, diagnostics);
   group.problem = read_text_mapping(fields.find("problem"), "problem", diagnostics);
-  if (fields.find("state") != nullptr) group.state = text_of_key(fields, "state");
+  if (fields.find("state") != nullptr) group.state = fields.text("state");
   if (const config::Node* node = fields.find("device")) {
     const config::Fields device(*node, "device", {"name", "arch", "driver"}, diagnostics);
     device.require("name");
-    group.device = {text_of_key(device, "name"), text_of_key(device, "arch"), text_of_key(device, "driver"), {}, {}};
+    group.device = {device.text("name"), device.text("arch"), device.text("driver"), {}, {}};
   }
   if (const config::Node* node = fields.find("versions")) {
     const config::Fields versions(*node, "versions", {"compiler", "vendor_library"}, diagnostics);
-    group.device.compiler = text_of_key(versions, "compiler");
-    group.device.vendor_library = text_of_key(versions, "vendor_library");
+    group.device.compiler = versions.text("compiler");
+    group.device.vendor_library = versions.text("vendor_library");
   }
-  group.source = text_of_key(fields, "source");
+  group.source = fields.text("source");
   return key;
 }
 
 Configuration read_configuration(const config::Fields& fields) {
   const config::Node* params = fields.require("params");
   if (params == nullptr) return {};
-  return {config::read_settings(*params, "params", {}, fields.diagnostics()), text_of_key(fields, "artifact"),
-          text_of_key(fields, "store_path")};
+  return {config::read_settings(*params, "params", {}, fields.diagnostics()), fields.text("artifact"),
+          fields.text("store_path")};
 }
 
 }  // namespace tune::database

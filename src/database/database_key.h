@@ -21,8 +21,6 @@ void set_text(config::Node& node, const char* key, const std::string& text);
 ResultKey read_key(const config::Fields& fields);
 Configuration read_configuration(const config::Fields& fields);
 Sizes read_sizes(const config::Node& node, config::Diagnostics& diagnostics);
-/// The text of a key; empty if there is none.
-std::string text_of_key(const config::Fields& fields, std::string_view key);
 std::map<std::string, std::string> read_text_mapping(const config::Node* node, const char* what,
                                                      config::Diagnostics& diagnostics);
 

@@ -97,8 +97,8 @@ const BackendTraits& traits_of(Backend backend) {
   return row == kBackends.end() ? kAutomatic : *row;
 }
 
-std::vector<std::string> backend_names() {
-  std::vector<std::string> names = {std::string(kAutomatic.name)};
+std::vector<std::string_view> backend_names() {
+  std::vector<std::string_view> names = {kAutomatic.name};
   for (const BackendTraits& traits : kBackends) names.emplace_back(traits.name);
   return names;
 }

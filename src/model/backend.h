@@ -46,7 +46,7 @@ inline bool is_gpu(Backend backend) { return traits_of(backend).is_gpu; }
 inline bool is_program(Backend backend) { return backend == Backend::program; }
 
 /// Those of all, `auto` first.
-std::vector<std::string> backend_names();
+std::vector<std::string_view> backend_names();
 /// By its name; `auto` is `automatic`.
 std::optional<Backend> parse_backend(std::string_view name);
 /// The one that a source is meant for, by its suffix.

@@ -108,6 +108,16 @@ std::optional<std::vector<std::uint32_t>> digits_of(const Space::Mapping& mappin
 
 }  // namespace
 
+const Parameter* find_parameter(std::span<const Parameter> parameters, std::string_view name) {
+  const auto found = std::ranges::find(parameters, name, &Parameter::name);
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+bool has_pairs(const Parameter& parameter) {
+  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
+  return !parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair);
+}
+
 bool same(const Value& a, const Value& b) {
   const auto* integer = std::get_if<std::int64_t>(&a);
   const auto* number = std::get_if<double>(&b);

@@ -26,6 +26,11 @@ struct Parameter {
   std::vector<Value> values;
 };
 
+/// The parameter of this name; null: there is none.
+const Parameter* find_parameter(std::span<const Parameter> parameters, std::string_view name);
+/// Whether it has nothing but pairs.
+bool has_pairs(const Parameter& parameter);
+
 /// A name computed from parameters (`let:`).
 struct Derived {
   std::string name;

@@ -10,16 +10,11 @@
 namespace tune::config {
 namespace {
 
-const Parameter* find(const ParameterMapping& mapping, const std::string& name) {
-  const auto found = std::ranges::find(mapping.parameters, name, &Parameter::name);
-  return found != mapping.parameters.end() ? &*found : nullptr;
-}
-
 /// The mapping that a point most probably belongs to: the one with the fewest names missing and unknown.
 const ParameterMapping& closest(const std::vector<ParameterMapping>& mappings, const std::vector<Setting>& settings) {
   const auto distance = [&](const ParameterMapping& mapping) {
-    const auto common =
-        std::ranges::count_if(settings, [&](const Setting& setting) { return find(mapping, setting.name) != nullptr; });
+    const auto common = std::ranges::count_if(
+        settings, [&](const Setting& setting) { return find_parameter(mapping.parameters, setting.name) != nullptr; });
     return static_cast<std::ptrdiff_t>(mapping.parameters.size() + settings.size()) - 2 * common;
   };
   return *std::ranges::min_element(mappings, {}, distance);
@@ -47,67 +42,48 @@ const Node* find_params(const Node& root, Diagnostics& diagnostics) {
   return nullptr;
 }
 
-class BaselineReader {
- public:
-  BaselineReader(const std::filesystem::path& folder, const std::vector<ParameterMapping>& mappings, bool has_vendor,
-                 Diagnostics& diagnostics)
-      : folder_(folder), mappings_(mappings), has_vendor_(has_vendor), diagnostics_(&diagnostics) {}
-
-  void read(const Node& node) {
-    if (node.is_mapping()) {
-      add(Baseline::Kind::params, "baseline", read_point(node, "baseline", mappings_, *diagnostics_));
-    } else if (!node.is_scalar()) {
-      diagnostics_->add(node.place, fmt::format("a baseline must be vendor, a mapping of parameters or the path of a "
-                                                "best.yaml, not {}",
-                                                describe(node)));
-    } else if (node.text == "vendor") {
-      if (!has_vendor_) diagnostics_->add(node.place, "baseline vendor needs kernel mode and problem: {gemm: ...}");
-      add(Baseline::Kind::vendor, "vendor", {});
-    } else {
-      read_best(node);
-    }
-  }
-
-  std::vector<Baseline> take() { return std::move(baselines_); }
-
- private:
-  void read_best(const Node& node) {
-    const std::filesystem::path path = resolve(node, folder_, *diagnostics_);
-    try {
-      const Node root = read_yaml(path, *diagnostics_);
-      const Node* params = find_params(root, *diagnostics_);
-      if (params == nullptr) return;
-      const std::string what = fmt::format("baseline {}", node.text);
-      add(Baseline::Kind::params, path.filename().string(), read_point(*params, what, mappings_, *diagnostics_));
-      baselines_.back().file = path;
-    } catch (const Error& error) {
-      diagnostics_->add(node.place, fmt::format("baseline '{}': {}", node.text, error.what()));
-    }
-  }
-
-  /// Labels tell baselines apart, so an equal one is numbered.
-  void add(Baseline::Kind kind, const std::string& label, std::vector<Setting> settings) {
-    std::string unique = label;
-    const auto taken = [&](const Baseline& other) { return other.label == unique; };
-    for (int number = 2; std::ranges::any_of(baselines_, taken); ++number) unique = fmt::format("{} {}", label, number);
-    baselines_.push_back({kind, unique, std::move(settings)});
-  }
-
-  const std::filesystem::path& folder_;
-  const std::vector<ParameterMapping>& mappings_;
-  bool has_vendor_;
-  Diagnostics* diagnostics_;
-  std::vector<Baseline> baselines_;
-};
+/// Labels tell baselines apart, so an equal one is numbered.
+std::string unique_label(const std::vector<Baseline>& baselines, const std::string& label) {
+  std::string unique = label;
+  const auto taken = [&](const Baseline& other) { return other.label == unique; };
+  for (int number = 2; std::ranges::any_of(baselines, taken); ++number) unique = fmt::format("{} {}", label, number);
+  return unique;
+}
 
 }  // namespace
 
 std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::path& folder,
                                      const std::vector<ParameterMapping>& mappings, bool has_vendor,
                                      Diagnostics& diagnostics) {
-  BaselineReader reader(folder, mappings, has_vendor, diagnostics);
-  for (const Node* item : as_list(node)) reader.read(*item);
-  return reader.take();
+  std::vector<Baseline> baselines;
+  const auto add = [&](const std::string& label, const Node& params, const std::string& what) {
+    baselines.push_back(
+        {Baseline::Kind::params, unique_label(baselines, label), read_point(params, what, mappings, diagnostics)});
+  };
+  for (const Node* item : as_list(node)) {
+    if (item->is_mapping()) {
+      add("baseline", *item, "baseline");
+    } else if (!item->is_scalar()) {
+      diagnostics.add(item->place, fmt::format("a baseline must be vendor, a mapping of parameters or the path of a "
+                                               "best.yaml, not {}",
+                                               describe(*item)));
+    } else if (item->text == "vendor") {
+      if (!has_vendor) diagnostics.add(item->place, "baseline vendor needs kernel mode and problem: {gemm: ...}");
+      baselines.push_back({Baseline::Kind::vendor, unique_label(baselines, "vendor"), {}});
+    } else {
+      const std::filesystem::path path = resolve(*item, folder, diagnostics);
+      try {
+        const Node root = read_yaml(path, diagnostics);
+        const Node* params = find_params(root, diagnostics);
+        if (params == nullptr) continue;
+        add(path.filename().string(), *params, fmt::format("baseline {}", item->text));
+        baselines.back().file = path;
+      } catch (const Error& error) {
+        diagnostics.add(item->place, fmt::format("baseline '{}': {}", item->text, error.what()));
+      }
+    }
+  }
+  return baselines;
 }
 
 std::vector<Setting> read_point(const Node& node, std::string_view what, const std::vector<ParameterMapping>& mappings,
@@ -120,12 +96,12 @@ std::vector<Setting> read_point(const Node& node, std::string_view what, const s
     const auto setting = std::ranges::find(given, parameter.name, &Setting::name);
     if (setting != given.end()) {
       point.push_back({parameter.name, setting->value, parameter.run_time});
-    } else if (node.find(parameter.name) == nullptr && node.find("$" + parameter.name) == nullptr) {
+    } else if (find_entry(node, parameter.name) == nullptr) {
       diagnostics.add(node.place, fmt::format("{} lacks parameter '{}'; give every parameter", what, parameter.name));
     }
   }
   for (const Setting& setting : given) {
-    if (find(mapping, setting.name) == nullptr) {
+    if (find_parameter(mapping.parameters, setting.name) == nullptr) {
       complain_of_unknown(node.place, setting.name, what, names_of({mapping}), diagnostics);
     }
   }
@@ -136,10 +112,12 @@ std::vector<Setting> read_default(const Node& node, const std::vector<ParameterM
                                   Diagnostics& diagnostics) {
   std::vector<Setting> settings = read_settings(node, "default", mappings, diagnostics);
   for (Setting& setting : settings) {
-    const auto declares = [&](const ParameterMapping& mapping) { return find(mapping, setting.name) != nullptr; };
+    const auto declares = [&](const ParameterMapping& mapping) {
+      return find_parameter(mapping.parameters, setting.name) != nullptr;
+    };
     const auto mapping = std::ranges::find_if(mappings, declares);
     if (mapping != mappings.end()) {
-      setting.run_time = find(*mapping, setting.name)->run_time;
+      setting.run_time = find_parameter(mapping->parameters, setting.name)->run_time;
     } else {
       complain_of_unknown(node.place, setting.name, "default", names_of(mappings), diagnostics);
     }
@@ -150,8 +128,9 @@ std::vector<Setting> read_default(const Node& node, const std::vector<ParameterM
 std::string place_of_default(const Node& node, const Node& params) {
   for (const Node* mapping : as_list(params))
     for (const Entry& entry : node.entries)
-      for (const Node* values : {mapping->find(entry.key.text), mapping->find("$" + entry.key.text)})
-        if (values != nullptr && values->place.line == 0) return "";
+      if (const Entry* values = find_entry(*mapping, entry.key.text);
+          values != nullptr && values->value.place.line == 0)
+        return "";
   return to_text(node.place);
 }
 

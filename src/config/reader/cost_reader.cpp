@@ -66,7 +66,7 @@ class CostReader {
   void read_kind(const Fields& fields, CostRule& rule) {
     const Node* node = fields.find("kind");
     if (node == nullptr) return;
-    rule.streams = read_choice(*node, "model.kind", {"gemm", "stream"}, diagnostics_) == std::size_t{1};
+    rule.streams = read_choice(*node, "model.kind", Choices{"gemm", "stream"}, diagnostics_) == std::size_t{1};
   }
 
   // Without a tile nothing can be said, but by a formula.
@@ -87,19 +87,6 @@ class CostReader {
   SymbolTable& scope_;
   Diagnostics& diagnostics_;
 };
-
-/// The names in an expression.
-std::set<std::string> words_of(std::string_view text) {
-  std::set<std::string> words;
-  for (std::size_t begin = 0; begin < text.size(); ++begin) {
-    if (!is_of_identifier(text[begin])) continue;
-    std::size_t end = begin;
-    while (end < text.size() && is_of_identifier(text[end])) ++end;
-    words.emplace(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return words;
-}
 
 /// What `text` divides `size` by with ceil_div.
 void add_divisors(std::string_view text, std::string_view size, std::set<std::string>& divisors) {
@@ -133,11 +120,13 @@ std::vector<std::string> grid_texts(const Launch& launch, std::span<const Space:
   std::vector<std::string> texts;
   for (const Expression& extent : launch.grid) texts.push_back(extent.text());
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    for (const std::string& word : words_of(texts[i]))
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string text = texts[i];
+    for (const std::string_view word : words_in(text))
       for (const Space::Mapping& mapping : mappings)
         for (const Derived& derived : mapping.derived)
-          if (derived.name == word && seen.insert(word).second) texts.push_back(derived.expression.text());
+          if (derived.name == word && seen.insert(derived.name).second) texts.push_back(derived.expression.text());
+  }
   return texts;
 }
 
@@ -158,7 +147,8 @@ std::string slice_of(std::span<const Launch> launches, std::span<const Space::Ma
   // What the grid has as well is more likely to be the number of parts of a split k.
   std::set<std::string> in_grid;
   for (const Launch& launch : launches)
-    for (const Expression& extent : launch.grid) in_grid.merge(words_of(extent.text()));
+    for (const Expression& extent : launch.grid)
+      for (const std::string_view word : words_in(extent.text())) in_grid.emplace(word);
   std::erase_if(divisors, [&](const std::string& name) { return !scope.declares(name) || in_grid.contains(name); });
   return divisors.size() == 1 ? *divisors.begin() : "";
 }

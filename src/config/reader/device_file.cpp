@@ -14,11 +14,6 @@
 namespace tune::config {
 namespace {
 
-std::string text_at(const Fields& fields, std::string_view key) {
-  const Node* node = fields.require(key);
-  return node != nullptr ? read_text(*node, key, fields.diagnostics()).value_or("") : "";
-}
-
 bool is_numeric(const Value& value) {
   return !std::holds_alternative<std::string>(value) && !std::holds_alternative<Pair>(value);
 }
@@ -81,9 +76,10 @@ Device read_device(const std::filesystem::path& path) {
   const Node root = read_yaml(path, diagnostics);
   Fields fields(root, "the device file", {"name", "driver", "arch", "properties"}, diagnostics);
   Device device;
-  device.name = text_at(fields, "name");
-  device.driver = text_at(fields, "driver");
-  device.arch = text_at(fields, "arch");
+  for (const char* needed : {"name", "driver", "arch"}) fields.require(needed);
+  device.name = fields.text("name");
+  device.driver = fields.text("driver");
+  device.arch = fields.text("arch");
   if (const Node* node = fields.find("properties"))
     device.properties = read_properties(*node, "properties", diagnostics);
   diagnostics.throw_if_any();

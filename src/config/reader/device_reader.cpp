@@ -66,9 +66,8 @@ std::string fault_of_device_parameter(const Parameter& parameter, std::optional<
 
 const Place& place_of(const Node& params, const ParameterMapping& mapping, const std::string& name) {
   for (const Node* node : as_list(params)) {
-    if (node->place.line != mapping.place.line) continue;
-    for (const Entry& entry : node->entries)
-      if (entry.key.text == name || entry.key.text == "$" + name) return entry.key.place;
+    const Entry* entry = node->place.line == mapping.place.line ? find_entry(*node, name) : nullptr;
+    if (entry != nullptr) return entry->key.place;
   }
   return mapping.place;
 }

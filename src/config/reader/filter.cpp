@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <optional>
 
 #include "config/yaml/diagnostics.h"
+#include "config/yaml/params.h"
 
 namespace tune::config {
 namespace {
@@ -27,6 +29,11 @@ bool equal(const Value& x, const Value& y) {
   return x == y || to_text(x) == to_text(y);
 }
 
+/// Whether one of the filters of this name has this value.
+bool accepts(std::span<const Filter> filters, const std::string& name, const Value& value) {
+  return std::ranges::any_of(filters, [&](const Filter& f) { return f.name == name && equal(f.value, value); });
+}
+
 std::string spelled(const std::vector<Value>& values) {
   std::string text;
   for (const Value& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_text(value));
@@ -36,11 +43,9 @@ std::string spelled(const std::vector<Value>& values) {
 /// All values a name has in the union.
 std::vector<Value> values_of(const Space& space, const std::string& name) {
   std::vector<Value> values;
-  for (const Space::Mapping& mapping : space.mappings()) {
-    for (const Parameter& parameter : mapping.parameters) {
-      if (parameter.name == name) values.insert(values.end(), parameter.values.begin(), parameter.values.end());
-    }
-  }
+  for (const Space::Mapping& mapping : space.mappings())
+    if (const Parameter* parameter = find_parameter(mapping.parameters, name))
+      values.insert(values.end(), parameter->values.begin(), parameter->values.end());
   return values;
 }
 
@@ -48,76 +53,63 @@ std::vector<Value> values_of(const Space& space, const std::string& name) {
 std::optional<Filter> parse_setting(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || text[equals + 1] == '=') return std::nullopt;
-  const std::size_t dollar = text.starts_with('$') ? 1 : 0;
-  return Filter{text.substr(dollar, equals - dollar), parse_value(text.substr(equals + 1))};
+  const std::string typed = text.substr(equals + 1);
+  return Filter{bare_name(text.substr(0, equals)), parse_value(typed), typed};
 }
 
-/// A value that --baseline gives, also as it was typed.
-struct Named {
-  std::string name;
-  Value value;
-  std::string typed;
-};
-
 /// The parameters of NAME=VALUE texts, each once, and of names that specs have.
-std::vector<Named> parse_named(std::span<const std::string> texts, const Space& space,
-                               const std::function<void(const std::string&)>& complain) {
-  std::vector<Named> named;
+std::vector<Filter> parse_named(std::span<const std::string> texts, const Space& space,
+                                const std::function<void(const std::string&)>& complain) {
+  std::vector<Filter> named;
   for (const std::string& text : texts) {
     const auto setting = parse_setting(text);
-    const std::string typed = text.substr(text.find('=') + 1);
     if (!setting) {
       complain("give one file, or NAME=VALUE for each parameter of a spec");
-    } else if (typed.empty() || typed.starts_with('[')) {
+    } else if (setting->typed.empty() || setting->typed.starts_with('[') ||
+               std::ranges::find(named, setting->name, &Filter::name) != named.end()) {
       complain(fmt::format("give one value for {}", setting->name));
     } else if (values_of(space, setting->name).empty()) {
       complain(
           fmt::format("unknown parameter '{}'{}", setting->name, did_you_mean(setting->name, parameter_names(space))));
-    } else if (std::ranges::find(named, setting->name, &Named::name) != named.end()) {
-      complain(fmt::format("give one value for {}", setting->name));
     } else {
-      named.push_back({setting->name, setting->value, typed});
+      named.push_back(*setting);
     }
   }
   return named;
 }
 
 /// The named value as the parameter has it; nullptr: it does not.
-const Value* find_value(const Parameter& parameter, const Named& named) {
+const Value* find_value(const Parameter& parameter, const Filter& named) {
   const auto found = std::ranges::find_if(
       parameter.values, [&](const Value& value) { return equal(value, named.value) || to_text(value) == named.typed; });
   return found != parameter.values.end() ? &*found : nullptr;
 }
 
 /// Whether the mapping has all these names, and these values.
-bool has_values(const Space::Mapping& mapping, std::span<const Named> named) {
-  return std::ranges::all_of(named, [&](const Named& each) {
-    const auto found = std::ranges::find(mapping.parameters, each.name, &Parameter::name);
-    return found != mapping.parameters.end() && find_value(*found, each) != nullptr;
+bool has_values(const Space::Mapping& mapping, std::span<const Filter> named) {
+  return std::ranges::all_of(named, [&](const Filter& each) {
+    const Parameter* parameter = find_parameter(mapping.parameters, each.name);
+    return parameter != nullptr && find_value(*parameter, each) != nullptr;
   });
 }
 
 /// The values that one parameter of the spec may have: the named one, or what the filters leave.
-std::vector<Value> candidates(const Parameter& parameter, std::span<const Named> named,
+std::vector<Value> candidates(const Parameter& parameter, std::span<const Filter> named,
                               std::span<const Filter> filters) {
-  if (const auto found = std::ranges::find(named, parameter.name, &Named::name); found != named.end()) {
+  if (const auto found = std::ranges::find(named, parameter.name, &Filter::name); found != named.end()) {
     const Value* value = find_value(parameter, *found);
     return {value != nullptr ? *value : found->value};
   }
   std::vector<Value> left;
-  for (const Value& value : parameter.values)
-    if (std::ranges::any_of(filters,
-                            [&](const Filter& f) { return f.name == parameter.name && equal(f.value, value); }))
-      left.push_back(value);
+  std::ranges::copy_if(parameter.values, std::back_inserter(left),
+                       [&](const Value& value) { return accepts(filters, parameter.name, value); });
   return left.empty() ? parameter.values : left;
 }
 
 /// The spec of this mapping; nullopt if it lacks a name, or if a value is missing, which is said.
-std::optional<std::vector<Setting>> settings_in(const Space::Mapping& mapping, std::span<const Named> named,
+std::optional<std::vector<Setting>> settings_in(const Space::Mapping& mapping, std::span<const Filter> named,
                                                 std::span<const Filter> filters, std::string& missing) {
-  const auto has = [&](const Named& each) {
-    return std::ranges::find(mapping.parameters, each.name, &Parameter::name) != mapping.parameters.end();
-  };
+  const auto has = [&](const Filter& each) { return find_parameter(mapping.parameters, each.name) != nullptr; };
   if (!std::ranges::all_of(named, has)) return std::nullopt;
   std::vector<Setting> settings;
   for (const Parameter& parameter : mapping.parameters) {
@@ -162,7 +154,7 @@ Baseline parse_baseline(std::span<const std::string> texts, const Space& space, 
   const std::string label = fmt::format("{}", fmt::join(texts, " "));
   Diagnostics diagnostics;
   const auto complain = [&](const std::string& why) { diagnostics.add(place_of_option("--baseline " + label), why); };
-  const std::vector<Named> named = parse_named(texts, space, complain);
+  const std::vector<Filter> named = parse_named(texts, space, complain);
   diagnostics.throw_if_any();
   std::vector<std::vector<Setting>> found;
   std::string missing;
@@ -191,11 +183,8 @@ std::vector<Restriction> restrictions(std::span<const Filter> filters) {
   for (const Filter& filter : filters) {
     const auto has_name = [&](const Restriction& other) { return other.name == filter.name; };
     if (std::ranges::any_of(restrictions, has_name)) continue;
-    restrictions.push_back({filter.name, [name = filter.name, filters](const Value& value) {
-                              return std::ranges::any_of(filters, [&](const Filter& other) {
-                                return other.name == name && equal(other.value, value);
-                              });
-                            }});
+    restrictions.push_back(
+        {filter.name, [name = filter.name, filters](const Value& value) { return accepts(filters, name, value); }});
   }
   return restrictions;
 }
@@ -203,9 +192,7 @@ std::vector<Restriction> restrictions(std::span<const Filter> filters) {
 bool matches(std::span<const Filter> filters, const Spec& spec) {
   return std::ranges::all_of(filters, [&](const Filter& filter) {
     const Value* value = spec.find(filter.name);
-    return value != nullptr && std::ranges::any_of(filters, [&](const Filter& other) {
-             return other.name == filter.name && equal(other.value, *value);
-           });
+    return value != nullptr && accepts(filters, filter.name, *value);
   });
 }
 

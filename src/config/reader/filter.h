@@ -13,6 +13,7 @@ namespace tune::config {
 struct Filter {
   std::string name;
   Value value;
+  std::string typed = {};  ///< the value as the user wrote it; empty: it is from elsewhere
 };
 
 /// Reads NAME=VALUE texts. Throws Error(bad_input) for a name that is not a parameter, and for a value that the

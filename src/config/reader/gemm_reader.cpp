@@ -23,12 +23,6 @@ constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr double kMaxElements = 9e15;
 constexpr std::int64_t kMostGroups = 65536;
 
-/// The names of an enumeration as read_choice takes them.
-template <std::size_t size>
-std::vector<std::string> all_of(const std::array<std::string_view, size>& names) {
-  return {names.begin(), names.end()};
-}
-
 /// One matrix of the product: its shape and what the file says of it.
 struct Matrix {
   std::string_view name;
@@ -62,12 +56,7 @@ std::int64_t ld_of(Scale scale, const ScaleGrid& grid) {
 class GemmReader {
  public:
   GemmReader(const Node& node, Diagnostics& diagnostics)
-      : fields_(node, "gemm", {"m",        "n",        "k",        "a",      "b",          "c",        "acc",
-                               "layout",   "alpha",    "beta",     "batch",  "lda",        "ldb",      "ldc",
-                               "stride_a", "stride_b", "stride_c", "bias",   "fast_accum", "init",     "epilogue",
-                               "residual", "scale_a",  "scale_b",  "groups", "routing",    "max_rows", "padding"},
-                diagnostics),
-        diagnostics_(&diagnostics) {}
+      : fields_(node, "gemm", keys(), diagnostics), diagnostics_(&diagnostics) {}
 
   Gemm read() {
     read_sizes();
@@ -77,9 +66,8 @@ class GemmReader {
     if (const Node* node = fields_.find("beta")) gemm_.beta = read_number(*node, "beta", *diagnostics_).value_or(0);
     check_factor("alpha", gemm_.alpha);
     check_factor("beta", gemm_.beta);
-    if (const Node* node = fields_.find("bias")) {
-      gemm_.bias = static_cast<Bias>(read_choice(*node, "bias", all_of(kBiases), *diagnostics_).value_or(0));
-    }
+    if (const Node* node = fields_.find("bias"))
+      gemm_.bias = read_enumerator<Bias>(*node, "bias", kBiases, *diagnostics_).value_or(Bias::none);
     read_fast_accum();
     if (const Node* node = fields_.find("init"))
       gemm_.init = read_init(*node, "init", *diagnostics_).value_or(gemm_.init);
@@ -95,6 +83,12 @@ class GemmReader {
   }
 
  private:
+  static std::vector<std::string_view> keys() {
+    std::vector<std::string_view> keys(kGemmKeys.begin(), kGemmKeys.end());
+    keys.push_back("layout");
+    return keys;
+  }
+
   void read_fast_accum() {
     const Node* node = fields_.find("fast_accum");
     if (!node) return;
@@ -108,8 +102,7 @@ class GemmReader {
       gemm_.residual = read_bool(*node, "residual", *diagnostics_).value_or(false);
     const Node* node = fields_.find("epilogue");
     if (!node) return;
-    gemm_.epilogue =
-        static_cast<Epilogue>(read_choice(*node, "epilogue", all_of(kEpilogues), *diagnostics_).value_or(0));
+    gemm_.epilogue = read_enumerator<Epilogue>(*node, "epilogue", kEpilogues, *diagnostics_).value_or(Epilogue::none);
     if (gemm_.epilogue == Epilogue::none) return;
     if (gemm_.acc == Type::s32)
       diagnostics_->add(
@@ -126,8 +119,8 @@ class GemmReader {
   void read_scale(std::string_view key, std::span<const std::string_view> names, Scale& scale) {
     const Node* node = fields_.find(key);
     if (!node) return;
-    const auto choice = read_choice(*node, key, std::vector<std::string>(names.begin(), names.end()), *diagnostics_);
-    scale = choice ? static_cast<Scale>(*choice) : Scale::tensor;  // a wrong one is one, too, which args may name
+    const auto choice = read_enumerator<Scale>(*node, key, names, *diagnostics_);
+    scale = choice.value_or(Scale::tensor);  // a wrong one is one, too, which args may name
     if (!choice || scale == Scale::none) return;
     const auto refuse = [&](std::string_view why) {
       diagnostics_->add(node->place, fmt::format("{}: {} {}", key, names[static_cast<std::size_t>(scale)], why));
@@ -239,7 +232,7 @@ class GemmReader {
   void read_room_of_groups() {
     const Node *node = fields_.find("max_rows"), *padding = fields_.find("padding");
     if (padding != nullptr) {
-      gemm_.any_padding = read_choice(*padding, "padding", {"kept", "any"}, *diagnostics_).value_or(0) == 1;
+      gemm_.any_padding = read_choice(*padding, "padding", Choices{"kept", "any"}, *diagnostics_).value_or(0) == 1;
       if (node == nullptr && gemm_.any_padding)
         diagnostics_->add(padding->place, "padding is what lies behind the rows of groups with max_rows; add max_rows");
     }
@@ -300,8 +293,9 @@ class GemmReader {
     for (const auto& [name, target] : matrices) {
       const Node* entry = layout.find(name);
       if (entry == nullptr) continue;
-      const auto choice = read_choice(*entry, fmt::format("layout of {}", name), all_of(kLayouts), *diagnostics_);
-      if (choice) *target = static_cast<Layout>(*choice);
+      const auto layout_of =
+          read_enumerator<Layout>(*entry, fmt::format("layout of {}", name), kLayouts, *diagnostics_);
+      *target = layout_of.value_or(*target);
     }
   }
 
@@ -395,8 +389,7 @@ std::optional<Type> read_type(const Node& node, std::string_view what, Diagnosti
 std::optional<Init> read_init(const Node& node, std::string_view what, Diagnostics& diagnostics) {
   if (node.is_scalar() && node.text == "random") return Init::uniform;
   if (node.is_scalar() && node.text == "zero") return Init::zeros;
-  const auto choice = read_choice(node, what, all_of(kInits), diagnostics);
-  return choice ? std::optional(static_cast<Init>(*choice)) : std::nullopt;
+  return read_enumerator<Init>(node, what, kInits, diagnostics);
 }
 
 }  // namespace tune::config

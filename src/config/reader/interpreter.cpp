@@ -60,22 +60,14 @@ bool has(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool is_word_of_the_language(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",    "if",
-                                                      "else", "True", "False", "device"};
-  return has(kWords, name);
-}
-
-bool is_function(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "abs", "ceil_div"};
-  return has(kFunctions, name);
-}
-
 /// What already bears a name in a tuning file of this backend, problem and these constants; or nothing. No parameter
 /// and no derived value may have such a name.
 std::string owner_of(std::string_view name, const Plan& plan) {
-  if (is_function(name)) return "a built-in function";
-  if (is_word_of_the_language(name)) return "a word of the expression language";
+  constexpr std::array<std::string_view, 4> kFunctions = {"min", "max", "abs", "ceil_div"};
+  constexpr std::array<std::string_view, 9> kWords = {"and",  "or",   "not",   "in",    "if",
+                                                      "else", "True", "False", "device"};
+  if (has(kFunctions, name)) return "a built-in function";
+  if (has(kWords, name)) return "a word of the expression language";
   if (plan.constants.contains(std::string(name))) return "a size of the problem";
   if (has(kFigures, name)) return "a built-in figure of a measurement";
   if (plan.is_program()) return "";
@@ -127,13 +119,7 @@ void Interpreter::read_heading() {
     if (plan_.name.find_first_of("\r\n") != std::string::npos) diagnostics_.add(name->place, "name must be one line");
   }
   KernelPlan kernel;
-  if (const Node* node = top_.find("kernel")) {
-    kernel.name = read_text(*node, "kernel", diagnostics_).value_or("");
-    if (node->is_scalar() && !is_identifier(kernel.name)) {
-      diagnostics_.add(node->place,
-                       fmt::format("kernel '{}' must be the name of an extern \"C\" function", kernel.name));
-    }
-  }
+  if (const Node* node = top_.find("kernel")) kernel.name = read_kernel_name(*node, diagnostics_);
   file_ = read_file_section(top_, source_.folder, rules_, plan_);
   kernel.backend = file_.backend.value_or(Backend::automatic);
   if (is_program(kernel.backend))
@@ -192,9 +178,8 @@ Node Interpreter::with_files(Node params) {
   const std::string name = std::string("$") + kFileParameter;
   const auto add = [&](Node& mapping) {
     if (!mapping.is_mapping()) return;
-    const auto chosen = std::ranges::find_if(
-        mapping.entries, [&](const Entry& each) { return each.key.text == kFileParameter || each.key.text == name; });
-    if (chosen == mapping.entries.end()) {
+    Entry* chosen = find_entry(mapping, kFileParameter);
+    if (chosen == nullptr) {
       mapping.entries.insert(mapping.entries.begin(), Entry{make_text(name, params.place), names});
       return;
     }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,12 +14,10 @@
 #include "config/yaml/node.h"
 #include "model/expression/expression.h"
 #include "model/plan.h"
+#include "model/values/text.h"
 
 namespace tune::config {
 namespace {
-
-/// Reads an expression. Returns nullopt if it is invalid; this is reported, with the second argument as its name.
-using ExpressionReader = std::function<std::optional<Expression>(const Node&, std::string_view)>;
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -33,116 +30,22 @@ Argument make_argument(Argument::Kind kind, const std::string& buffer = "") {
   return argument;
 }
 
-std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type, const LaunchContext& context,
-                                    const ExpressionReader& read) {
-  Argument argument = make_argument(Argument::Kind::scalar);
-  argument.type = type;
-  argument.expression = read(node, context.section + ".args");
-  return argument.expression ? std::optional(argument) : std::nullopt;
-}
-
-std::optional<Argument> read_name(const Node& node, const LaunchContext& context, const ExpressionReader& read,
-                                  Diagnostics& diagnostics) {
-  if (context.gemm && node.text == "alpha") return make_argument(Argument::Kind::alpha);
-  if (context.gemm && node.text == "beta") return make_argument(Argument::Kind::beta);
-  if (node.text == "workspace" || contains(context.buffers, node.text)) {
-    return make_argument(Argument::Kind::buffer, node.text);
-  }
-  // In other expressions these name texts.
-  if (context.gemm && (node.text == "scale_a" || node.text == "scale_b")) {
-    diagnostics.add(node.place, fmt::format("{1}.args names {0}, and the problem has none; give it one, such as {0}: "
-                                            "tensor, or write {{optional: {0}}}",
-                                            node.text, context.section));
-    return std::nullopt;
-  }
-  if (context.gemm && (node.text == "group_offsets" || node.text == "group_rows")) {
-    const bool is_masked = contains(context.buffers, "group_rows"), is_of_masked = node.text == "group_rows";
-    const std::string_view why =
-        is_masked      ? "the problem has max_rows, with which kernels get group_rows; write that"
-        : is_of_masked ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
-                       : "the problem has no groups; give it some, such as groups: 8";
-    diagnostics.add(node.place, fmt::format("{2}.args names {0}, and {1}, or write {{optional: {0}}}", node.text, why,
-                                            context.section));
-    return std::nullopt;
-  }
-  return read_scalar(node, Argument::Scalar::i32, context, read);
-}
-
-// What depends on parameters is checked for each spec.
-std::optional<Expression> read_bytes(const Node* node, const char* what, std::span<const std::int64_t> choices,
-                                     const ExpressionReader& read, Diagnostics& diagnostics) {
-  if (node == nullptr) return std::nullopt;
-  const std::optional<Expression> bytes = read(*node, what);
-  if (!bytes || !bytes->used_slots().empty()) return bytes;
-  EvalFailure failure;
-  const std::int64_t value = bytes->integer({}, failure);
-  if (failure)
-    diagnostics.add(node->place, fmt::format("{}: {}", what, bytes->explain(failure, {})));
-  else if (std::ranges::find(choices, value) == choices.end())
-    diagnostics.add(node->place, fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), value));
-  return bytes;
-}
-
-std::optional<Argument> read_tensor_map(const Node& node, const LaunchContext& context, const ExpressionReader& read,
-                                        Diagnostics& diagnostics) {
-  Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, diagnostics);
-  if (!traits_of(context.kernel.backend).has_tensor_maps) {
-    diagnostics.add(node.place,
-                    fmt::format("tma exists on the cuda backend only, not on {}", to_text(context.kernel.backend)));
-  }
-  Argument argument = make_argument(Argument::Kind::tensor_map);
-  if (const Node* buffer = fields.require("tma")) {
-    argument.buffer = buffer->text;
-    if (!contains(context.buffers, buffer->text)) {
-      diagnostics.add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
-                                                 did_you_mean(buffer->text, context.buffers)));
-    }
-  }
-  if (const Node* box = fields.require("box")) {
-    for (const Node* item : as_list(*box)) {
-      if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
-    }
-  }
-  argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", kSwizzles, read, diagnostics);
-  argument.l2 = read_bytes(fields.find("l2"), "l2", kL2Promotions, read, diagnostics);
-  return argument;
-}
-
-/// Reads one of a launch's args: a buffer, alpha, beta, an expression (passed as int), {i64: m} or i32, f32, f64,
-/// {tma: A, box: [...], swizzle: 128, l2: 128}. Returns nullopt if it is invalid, which is reported.
-std::optional<Argument> read_argument(const Node& node, const LaunchContext& context, const ExpressionReader& read,
-                                      Diagnostics& diagnostics) {
-  if (node.is_scalar()) return read_name(node, context, read, diagnostics);
-  if (node.find("tma") != nullptr) return read_tensor_map(node, context, read, diagnostics);
-  const std::vector<std::string> types = {"i32", "i64", "f32", "f64"};
-  if (node.is_mapping() && node.entries.size() == 1) {
-    const auto type = std::ranges::find(types, node.entries[0].key.text);
-    if (type != types.end()) {
-      return read_scalar(node.entries[0].value, static_cast<Argument::Scalar>(type - types.begin()), context, read);
-    }
-  }
-  diagnostics.add(node.place,
-                  "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), "
-                  "{optional: bias} or {tma: A, box: [...]}");
-  return {};
-}
-
 class LaunchReader {
  public:
-  LaunchReader(const LaunchContext& context, ExpressionReader read, Diagnostics& diagnostics)
-      : context_(context), read_(std::move(read)), diagnostics_(&diagnostics) {}
+  /// `fixed`: expressions must not depend on the spec.
+  LaunchReader(const LaunchContext& context, bool fixed, SymbolTable& scope, Diagnostics& diagnostics)
+      : context_(context), fixed_(fixed), scope_(&scope), diagnostics_(&diagnostics) {}
 
   Launch read_launch(const Fields& fields) {
     Launch launch;
     launch.kernel = context_.kernel.name;
-    if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel(*node);
-    if (const Node* node = gpu_only(fields, "if")) launch.condition = read_(*node, context_.section + ".if");
+    if (const Node* node = fields.find("kernel")) launch.kernel = read_kernel_name(*node, *diagnostics_);
+    launch.condition = read_gpu_only(fields, "if");
     read_dimensions(fields, "grid", launch.grid);
     read_dimensions(fields, "block", launch.block);
     read_dimensions(fields, "cluster", launch.cluster);
-    if (const Node* node = gpu_only(fields, "shared")) launch.shared = read_(*node, context_.section + ".shared");
-    if (const Node* node = gpu_only(fields, "programmatic"))
-      launch.programmatic = read_(*node, context_.section + ".programmatic");
+    launch.shared = read_gpu_only(fields, "shared");
+    launch.programmatic = read_gpu_only(fields, "programmatic");
     if (const Node* node = fields.require("args")) launch.args = read_arguments(*node);
     if (const Node* node = fields.find("repeat")) launch.repeat = read_chain(*node);
     if (is_gpu(context_.kernel.backend)) {
@@ -155,17 +58,19 @@ class LaunchReader {
   void read_extras(const Fields& fields, KernelPlan& kernel) {
     if (const Node* node = fields.find("workspace")) read_workspace(*node, kernel.workspace);
     if (const Node* node = fields.find("c_init")) {
-      kernel.zero_c = read_choice(*node, "c_init", {"zero"}, *diagnostics_).has_value();
+      kernel.zero_c = read_choice(*node, "c_init", Choices{"zero"}, *diagnostics_).has_value();
     }
   }
 
  private:
-  std::string read_kernel(const Node& node) {
-    const std::string name = read_text(node, "kernel", *diagnostics_).value_or("");
-    if (node.is_scalar() && !is_identifier(name)) {
-      diagnostics_->add(node.place, fmt::format("kernel '{}' must be the name of an extern \"C\" function", name));
-    }
-    return name;
+  /// Reads an expression. Returns nullopt if it is invalid; this is reported, with `what` as its name.
+  std::optional<Expression> read(const Node& node, std::string_view what) {
+    return fixed_ ? scope_->read_fixed(node, what) : scope_->read_for_all(node, what);
+  }
+
+  std::optional<Expression> read_gpu_only(const Fields& fields, std::string_view key) {
+    const Node* node = gpu_only(fields, key);
+    return node != nullptr ? read(*node, fmt::format("{}.{}", context_.section, key)) : std::nullopt;
   }
 
   /// The entry if it has a meaning for this backend; reports it if it has none for any backend of this file.
@@ -189,7 +94,7 @@ class LaunchReader {
     const std::string what = fmt::format("{}.{}", context_.section, key);
     for (const Node* item : as_list(*node)) {
       for (const Node& part : split_pair(*item)) {
-        if (auto expression = read_(part, what)) dimensions.push_back(std::move(*expression));
+        if (auto expression = read(part, what)) dimensions.push_back(std::move(*expression));
       }
     }
     if (node->is_list() && (node->items.empty() || dimensions.size() > 3)) {
@@ -199,11 +104,98 @@ class LaunchReader {
 
   /// `CLUSTER` as `CLUSTER[0]` and `CLUSTER[1]` if its values are pairs.
   std::vector<Node> split_pair(const Node& node) const {
-    if (!node.is_scalar() || std::ranges::find(context_.pairs, node.text) == context_.pairs.end()) return {node};
+    if (!node.is_scalar() || !contains(context_.pairs, node.text)) return {node};
     std::vector<Node> parts{node, node};
     parts[0].text += "[0]";
     parts[1].text += "[1]";
     return parts;
+  }
+
+  std::optional<Argument> read_scalar(const Node& node, Argument::Scalar type) {
+    Argument argument = make_argument(Argument::Kind::scalar);
+    argument.type = type;
+    argument.expression = read(node, context_.section + ".args");
+    return argument.expression ? std::optional(argument) : std::nullopt;
+  }
+
+  std::optional<Argument> read_name(const Node& node) {
+    if (context_.gemm && node.text == "alpha") return make_argument(Argument::Kind::alpha);
+    if (context_.gemm && node.text == "beta") return make_argument(Argument::Kind::beta);
+    if (node.text == "workspace" || contains(context_.buffers, node.text)) {
+      return make_argument(Argument::Kind::buffer, node.text);
+    }
+    // In other expressions these name texts.
+    if (context_.gemm && (node.text == "scale_a" || node.text == "scale_b")) {
+      diagnostics_->add(node.place,
+                        fmt::format("{1}.args names {0}, and the problem has none; give it one, such as {0}: "
+                                    "tensor, or write {{optional: {0}}}",
+                                    node.text, context_.section));
+      return std::nullopt;
+    }
+    if (context_.gemm && (node.text == "group_offsets" || node.text == "group_rows")) {
+      const bool is_masked = contains(context_.buffers, "group_rows"), is_of_masked = node.text == "group_rows";
+      const std::string_view why =
+          is_masked      ? "the problem has max_rows, with which kernels get group_rows; write that"
+          : is_of_masked ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
+                         : "the problem has no groups; give it some, such as groups: 8";
+      diagnostics_->add(node.place, fmt::format("{2}.args names {0}, and {1}, or write {{optional: {0}}}", node.text,
+                                                why, context_.section));
+      return std::nullopt;
+    }
+    return read_scalar(node, Argument::Scalar::i32);
+  }
+
+  /// What depends on parameters is checked for each spec.
+  std::optional<Expression> read_bytes(const Node* node, const char* what, std::span<const std::int64_t> choices) {
+    if (node == nullptr) return std::nullopt;
+    const std::optional<Expression> bytes = read(*node, what);
+    if (!bytes || !bytes->used_slots().empty()) return bytes;
+    EvalFailure failure;
+    const std::int64_t value = bytes->integer({}, failure);
+    if (failure)
+      diagnostics_->add(node->place, fmt::format("{}: {}", what, bytes->explain(failure, {})));
+    else if (std::ranges::find(choices, value) == choices.end())
+      diagnostics_->add(node->place,
+                        fmt::format("{} must be one of {}, not {}", what, fmt::join(choices, ", "), value));
+    return bytes;
+  }
+
+  std::optional<Argument> read_tensor_map(const Node& node) {
+    Fields fields(node, "tma", {"tma", "box", "swizzle", "l2"}, *diagnostics_);
+    if (!traits_of(context_.kernel.backend).has_tensor_maps) {
+      diagnostics_->add(
+          node.place, fmt::format("tma exists on the cuda backend only, not on {}", to_text(context_.kernel.backend)));
+    }
+    Argument argument = make_argument(Argument::Kind::tensor_map);
+    if (const Node* buffer = fields.require("tma")) {
+      argument.buffer = buffer->text;
+      if (!contains(context_.buffers, buffer->text)) {
+        diagnostics_->add(buffer->place, fmt::format("unknown buffer {} in tma{}", describe(*buffer),
+                                                     did_you_mean(buffer->text, context_.buffers)));
+      }
+    }
+    if (const Node* box = fields.require("box")) {
+      for (const Node* item : as_list(*box)) {
+        if (auto expression = read(*item, "tma.box")) argument.box.push_back(std::move(*expression));
+      }
+    }
+    argument.swizzle = read_bytes(fields.find("swizzle"), "swizzle", kSwizzles);
+    argument.l2 = read_bytes(fields.find("l2"), "l2", kL2Promotions);
+    return argument;
+  }
+
+  /// Reads one of a launch's args: a buffer, alpha, beta, an expression (passed as int), {i64: m} or i32, f32, f64,
+  /// {tma: A, box: [...], swizzle: 128, l2: 128}. Returns nullopt if it is invalid, which is reported.
+  std::optional<Argument> read_argument(const Node& node) {
+    if (node.is_scalar()) return read_name(node);
+    if (node.find("tma") != nullptr) return read_tensor_map(node);
+    if (node.is_mapping() && node.entries.size() == 1)
+      if (const auto type = enumerator<Argument::Scalar>(Argument::kScalars, node.entries[0].key.text))
+        return read_scalar(node.entries[0].value, *type);
+    diagnostics_->add(node.place,
+                      "an argument must be a buffer, an expression, {i64: m} (or i32, f32, f64), "
+                      "{optional: bias} or {tma: A, box: [...]}");
+    return {};
   }
 
   std::vector<Argument> read_arguments(const Node& node) {
@@ -215,8 +207,7 @@ class LaunchReader {
         if (auto argument = read_optional(item)) arguments.push_back(std::move(*argument));
         continue;
       }
-      if (auto argument = read_argument(item, context_, read_, *diagnostics_))
-        arguments.push_back(std::move(*argument));
+      if (auto argument = read_argument(item)) arguments.push_back(std::move(*argument));
     }
     return arguments;
   }
@@ -232,7 +223,7 @@ class LaunchReader {
     if (!context_.gemm || std::ranges::find(names, name.text) == names.end())
       diagnostics_->add(name.place, fmt::format("optional is for buffers that a gemm may have, {}, not {}",
                                                 fmt::join(names, ", "), describe(name)));
-    if (std::ranges::find(context_.buffers, name.text) == context_.buffers.end()) return std::nullopt;
+    if (!contains(context_.buffers, name.text)) return std::nullopt;
     Argument argument;
     argument.buffer = name.text;
     return argument;
@@ -241,7 +232,7 @@ class LaunchReader {
   std::optional<Chain> read_chain(const Node& node) {
     Fields fields(node, "repeat", {"times", "from", "to", "through"}, *diagnostics_);
     const Node* times = fields.require("times");
-    auto expression = times != nullptr ? read_(*times, "repeat.times") : std::nullopt;
+    auto expression = times != nullptr ? read(*times, "repeat.times") : std::nullopt;
     std::vector<std::string> names;
     for (const char* key : {"from", "to", "through"}) names.push_back(read_buffer(fields, key, names));
     if (!expression) return {};
@@ -253,10 +244,10 @@ class LaunchReader {
     if (node == nullptr) return "";
     std::vector<std::string> known = context_.buffers;
     known.push_back("workspace");
-    if (std::ranges::find(known, node->text) == known.end()) {
+    if (!contains(known, node->text)) {
       diagnostics_->add(node->place, fmt::format("unknown buffer {} in repeat.{}{}", describe(*node), key,
                                                  did_you_mean(node->text, known)));
-    } else if (std::ranges::find(others, node->text) != others.end()) {
+    } else if (contains(others, node->text)) {
       diagnostics_->add(node->place, fmt::format("repeat needs three buffers, and '{}' is named twice", node->text));
     }
     return node->text;
@@ -268,18 +259,19 @@ class LaunchReader {
       return;
     }
     if (node.is_scalar()) {
-      if (auto bytes = read_(node, "workspace")) workspace = Workspace{std::move(*bytes), false};
+      if (auto bytes = read(node, "workspace")) workspace = Workspace{std::move(*bytes), false};
       return;
     }
     Fields fields(node, "workspace", {"bytes", "zero"}, *diagnostics_);
     const Node *bytes = fields.require("bytes"), *zero = fields.find("zero");
-    auto expression = bytes != nullptr ? read_(*bytes, "workspace.bytes") : std::nullopt;
+    auto expression = bytes != nullptr ? read(*bytes, "workspace.bytes") : std::nullopt;
     const bool zeroed = zero != nullptr && read_bool(*zero, "workspace.zero", *diagnostics_).value_or(false);
     if (expression) workspace = Workspace{std::move(*expression), zeroed};
   }
 
   const LaunchContext& context_;
-  ExpressionReader read_;
+  bool fixed_;
+  SymbolTable* scope_;
   Diagnostics* diagnostics_;
 };
 
@@ -288,18 +280,22 @@ class LaunchReader {
 LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params) {
   LaunchContext context{
       *plan.kernel(), std::move(others), buffer_names(plan.problem), std::holds_alternative<Gemm>(plan.problem), {}};
-  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
   for (const ParameterMapping& mapping : params)
     for (const Parameter& parameter : mapping.parameters)
-      if (!parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair))
-        context.pairs.push_back(parameter.name);
+      if (has_pairs(parameter)) context.pairs.push_back(parameter.name);
   return context;
+}
+
+std::string read_kernel_name(const Node& node, Diagnostics& diagnostics) {
+  const std::string name = read_text(node, "kernel", diagnostics).value_or("");
+  if (node.is_scalar() && !is_identifier(name))
+    diagnostics.add(node.place, fmt::format("kernel '{}' must be the name of an extern \"C\" function", name));
+  return name;
 }
 
 void read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope, KernelPlan& kernel,
                    Diagnostics& diagnostics) {
-  const auto read = [&](const Node& text, std::string_view what) { return scope.read_for_all(text, what); };
-  LaunchReader reader(context, read, diagnostics);
+  LaunchReader reader(context, false, scope, diagnostics);
   const std::vector<const Node*> entries = as_list(node);
   if (entries.empty()) diagnostics.add(node.place, "launch is an empty list; give at least one launch");
   for (const Node* entry : entries) {
@@ -322,10 +318,9 @@ void read_launches(const Node& node, const LaunchContext& context, SymbolTable& 
 
 Launch read_reference_launch(const Node& node, LaunchContext context, SymbolTable& scope, Diagnostics& diagnostics) {
   context.section = "reference";
-  const auto read = [&](const Node& text, std::string_view what) { return scope.read_fixed(text, what); };
   Fields fields(node, "reference", {"kernel", "grid", "block", "cluster", "shared", "args", "repeat"}, diagnostics);
   if (!node.is_mapping()) return {};
-  return LaunchReader(context, read, diagnostics).read_launch(fields);
+  return LaunchReader(context, true, scope, diagnostics).read_launch(fields);
 }
 
 }  // namespace tune::config

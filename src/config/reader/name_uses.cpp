@@ -7,6 +7,7 @@
 #include "config/reader/file_reader.h"
 #include "config/reader/source.h"
 #include "config/yaml/fields.h"
+#include "config/yaml/params.h"
 #include "model/device_setting.h"
 #include "model/program.h"
 #include "model/values/error.h"
@@ -51,15 +52,6 @@ std::string without_comments(std::string_view text) {
     if (quote != '\0' && c == '\\' && i + 1 < text.size()) code += text[++i];
   }
   return code;
-}
-
-void add_words(std::string_view text, std::set<std::string, std::less<>>& words) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = begin;
-    while (end < text.size() && is_of_identifier(text[end])) ++end;
-    if (end > begin) words.emplace(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
 }
 
 /// Whether `##` can make the name of these words and of numbers.
@@ -154,7 +146,7 @@ class Uses {
 
   void add_text(const std::string& text) {
     sources_.push_back(text);
-    add_words(text, words_);
+    for (const std::string_view word : words_in(text)) words_.emplace(word);
   }
 
   const Plan* plan_;
@@ -203,7 +195,7 @@ void warn_of_unused_parameters(const Plan& plan, const Source& source, Diagnosti
     for (const Entry& entry : mapping->entries) {
       const std::string& key = entry.key.text;
       const bool run_time = key.starts_with('$');
-      const std::string name = key.substr(run_time ? 1 : 0);
+      const std::string name = bare_name(key);
       const bool ignored =
           name == "file" || is_of_a_device(name) || (params->is_list() && name == "metadata");  // kbench
       const As in_source = composed.contains(name) ? As::beginning : As::word;

@@ -28,8 +28,6 @@ std::string upper(const std::string& letter) {
   return std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(letter[0]))));
 }
 
-std::string bare(const std::string& name) { return name.substr(name.starts_with('$') ? 1 : 0); }
-
 /// Whether the values that are written here are pairs.
 bool has_pairs(const Node& written) {
   const Node* values = written.is_mapping() ? written.find("values") : &written;
@@ -37,20 +35,12 @@ bool has_pairs(const Node& written) {
          std::ranges::all_of(values->items, is_scalar_pair);
 }
 
-/// The value of the parameter, run-time or not; null if there is none.
-const Node* value_in(const Node& mapping, const std::string& name) {
-  const Node* value = mapping.find(name);
-  return value != nullptr ? value : mapping.find("$" + name);
-}
-
 /// Replaces the parameter in a mapping, keeping its key as it is written there, or adds it.
 void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
-  for (Entry& entry : mapping.entries) {
-    if (bare(entry.key.text) != bare(name)) continue;
-    entry.value = has_pairs(entry.value) && is_scalar_pair(value) ? list_of(value) : value;
-    return;
-  }
-  mapping.set(name, value);
+  if (Entry* entry = find_entry(mapping, bare_name(name)))
+    entry->value = has_pairs(entry->value) && is_scalar_pair(value) ? list_of(value) : value;
+  else
+    mapping.set(name, value);
 }
 
 class Overrider {
@@ -94,11 +84,11 @@ class Overrider {
 
   /// --add-param: the parameter must not be declared.
   void add_parameter(const Entry& entry, const std::string& text) {
-    if (has_parameter(bare(entry.key.text))) {
+    if (has_parameter(bare_name(entry.key.text))) {
       diagnostics_->add(entry.key.place,
                         fmt::format("the parameter '{}' is declared already; to replace its values, write "
                                     "--param '{}'",
-                                    bare(entry.key.text), text));
+                                    bare_name(entry.key.text), text));
       return;
     }
     if (root_->find("params") == nullptr) root_->set("params", make_mapping(entry.key.place));
@@ -109,13 +99,14 @@ class Overrider {
   void set_size(const std::string& letter, std::int64_t size) {
     const Place place = place_of_option("-" + letter);
     const std::string capital = upper(letter);
-    if (problem_.set(letter, size, place) || problem_.set(capital, size, place)) return;
+    const std::string text = std::to_string(size);
+    if (problem_.set(letter, text, place) || problem_.set(capital, text, place)) return;
     if (problem_.is_custom())
       diagnostics_->add(
           place,
           fmt::format("the custom problem has no size '{}'; set those that it has by --problem NAME=SIZE", letter));
     else
-      set_parameter(has_parameter(letter) ? letter : capital, make_scalar(std::to_string(size), place));
+      set_parameter(has_parameter(letter) ? letter : capital, make_scalar(text, place));
   }
 
   /// --problem KEY=VALUE
@@ -125,7 +116,7 @@ class Overrider {
     const std::string key = text.substr(0, equals);
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
       diagnostics_->add(place, "write KEY=VALUE, such as a=bf16");
-    } else if (!problem_.set_written(key, text.substr(equals + 1), place)) {
+    } else if (!problem_.set(key, text.substr(equals + 1), place)) {
       diagnostics_->add(place, fmt::format("'{}' is no entry of the problem{}", key,
                                            problem_.is_gemm() || problem_.is_custom()
                                                ? did_you_mean(key, problem_.names())
@@ -138,7 +129,7 @@ class Overrider {
     const Place place = place_of_option("--config_str " + text);
     const ConfigurationText configuration = read_configuration(text, place, *diagnostics_);
     for (const auto& [key, value] : configuration.problem)
-      if (!problem_.set_written(key, value, place))
+      if (!problem_.set(key, value, place))
         set_parameter(has_parameter(key) ? key : upper(key), make_scalar(value, place));
     for (const ConfigurationText::Parameter& parameter : configuration.parameters) {
       const std::string name = declared(parameter);
@@ -154,7 +145,7 @@ class Overrider {
   void apply(const Shape& shape, const LoadSettings& settings) {
     Shape parameters;
     for (std::size_t i = 0; i < shape.settings.size(); ++i)
-      if (!problem_.set(shape.settings[i].name, shape.settings[i].value, shape.places[i])) {
+      if (!problem_.set(shape.settings[i].name, to_text(shape.settings[i].value), shape.places[i])) {
         parameters.settings.push_back(shape.settings[i]);
         parameters.places.push_back(shape.places[i]);
       }
@@ -182,7 +173,7 @@ class Overrider {
   }
 
   void replace_parameter(const Entry& entry, const std::string& text) {
-    const std::string name = bare(entry.key.text);
+    const std::string name = bare_name(entry.key.text);
     if (has_parameter(name) || !declares_) return set_parameter(entry.key.text, entry.value);
     if (name == kFileParameter && lists_files()) return set_parameter(name, entry.value);
     if (problem_.is_gemm() && (name == "m" || name == "n" || name == "k")) {
@@ -198,24 +189,22 @@ class Overrider {
   }
 
   static bool has_one_of(const Node& mapping, const Entry& choice) {
-    const Node* own = value_in(mapping, bare(choice.key.text));
-    return std::ranges::any_of(as_list(choice.value), [&](const Node* value) { return own->text == value->text; });
+    const Entry* own = find_entry(mapping, bare_name(choice.key.text));
+    return std::ranges::any_of(as_list(choice.value),
+                               [&](const Node* value) { return own->value.text == value->text; });
   }
 
   bool chooses(const Entry& given) {
+    std::set<std::string> known;
     const std::vector<Node*> mappings = parameter_mappings(*root_);
+    for (const Node* mapping : mappings) {
+      const Entry* own = find_entry(*mapping, bare_name(given.key.text));
+      if (own == nullptr || !own->value.is_scalar()) return false;
+      known.insert(own->value.text);
+    }
+    const auto is_known = [&](const Node* value) { return value->is_scalar() && known.contains(value->text); };
     const std::vector<const Node*> values = as_list(given.value);
-    const auto names_it = [&](const Node* mapping) {
-      const Node* own = value_in(*mapping, bare(given.key.text));
-      return own != nullptr && own->is_scalar();
-    };
-    const auto is_known = [&](const Node* value) {
-      return value->is_scalar() && std::ranges::any_of(mappings, [&](const Node* mapping) {
-               return value_in(*mapping, bare(given.key.text))->text == value->text;
-             });
-    };
-    return mappings.size() > 1 && !values.empty() && std::ranges::all_of(mappings, names_it) &&
-           std::ranges::all_of(values, is_known);
+    return mappings.size() > 1 && !values.empty() && std::ranges::all_of(values, is_known);
   }
 
   /// A point of a union, such as a line of results, is chosen among its points. Else each parameter gets this one
@@ -231,13 +220,11 @@ class Overrider {
   static bool has_values(const Node& mapping, const Shape& shape) {
     Diagnostics ignored;  // whoever reads the mapping reports them
     return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
-      for (const Entry& entry : mapping.entries) {
-        if (bare(entry.key.text) != setting.name) continue;
-        const std::optional<Parameter> parameter =
-            read_parameter(entry.key, entry.value, Arithmetic::unquoted, ignored);
-        return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
-      }
-      return false;
+      const Entry* entry = find_entry(mapping, setting.name);
+      if (entry == nullptr) return false;
+      const std::optional<Parameter> parameter =
+          read_parameter(entry->key, entry->value, Arithmetic::unquoted, ignored);
+      return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
     });
   }
 
@@ -262,13 +249,13 @@ class Overrider {
   std::vector<std::string> parameter_names() {
     Names names;
     for (const Node* mapping : parameter_mappings(*root_))
-      for (const Entry& entry : mapping->entries) names.declare(bare(entry.key.text));
+      for (const Entry& entry : mapping->entries) names.declare(bare_name(entry.key.text));
     return names.all();
   }
 
   bool has_parameter(const std::string& name) {
     return std::ranges::any_of(parameter_mappings(*root_),
-                               [&](const Node* mapping) { return value_in(*mapping, name) != nullptr; });
+                               [&](const Node* mapping) { return find_entry(*mapping, name) != nullptr; });
   }
 
   /// What the file calls a parameter of tune_gemm, whether in capitals or not; empty: it has none.
@@ -276,7 +263,7 @@ class Overrider {
     for (const Node* mapping : parameter_mappings(*root_))
       for (const Entry& entry : mapping->entries)
         for (const std::string& name : {parameter.long_name, parameter.short_name})
-          if (lower_case(bare(entry.key.text)) == lower_case(name)) return entry.key.text;
+          if (lower_case(bare_name(entry.key.text)) == lower_case(name)) return entry.key.text;
     return "";
   }
 
@@ -334,7 +321,7 @@ std::vector<Setting> apply_overrides(const LoadSettings& settings, Node& root, D
   const auto parse = [&](const std::string& option, const std::string& text) {
     std::optional<Entry> entry = parse_param(option, text, diagnostics);
     lacks_parameter = lacks_parameter || (!entry && (option == "--add-param" || !overrider.declares()));
-    if (!entry || seen.insert(bare(entry->key.text)).second) return entry;
+    if (!entry || seen.insert(bare_name(entry->key.text)).second) return entry;
     diagnostics.add(entry->key.place, fmt::format("'{0}' is given twice; write {0}:[VALUE, VALUE]", entry->key.text));
     return std::optional<Entry>();
   };

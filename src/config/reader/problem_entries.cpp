@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "config/reader/problem_reader.h"
 #include "model/values/text.h"
+#include "model/values/value.h"
 
 namespace tune::config {
 namespace {
 
-constexpr std::array<std::string_view, 27> kGemmKeys = {
-    "m",          "n",        "k",        "batch",    "lda",      "ldb",    "ldc",     "acc",      "a",
-    "b",          "c",        "stride_a", "stride_b", "stride_c", "alpha",  "beta",    "bias",     "init",
-    "fast_accum", "epilogue", "residual", "scale_a",  "scale_b",  "groups", "routing", "max_rows", "padding"};
 constexpr std::array<std::string_view, 5> kTuneGemmNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
 
 }  // namespace
@@ -25,28 +23,23 @@ ProblemEntries::ProblemEntries(Node& root, Diagnostics& diagnostics) : diagnosti
   custom_ = problem->find("custom");
 }
 
-bool ProblemEntries::set(const std::string& name, const Value& value, const Place& place) {
-  return set_gemm(name, value, place) || set_custom_size(name, to_text(value), place);
+bool ProblemEntries::set(const std::string& name, const std::string& text, const Place& place) {
+  return set_gemm(name, to_text(parse_value(text)), place) || set_custom_size(name, text, place);
 }
 
-bool ProblemEntries::set_written(const std::string& name, const std::string& text, const Place& place) {
-  return set_gemm(name, parse_value(text), place) || set_custom_size(name, text, place);
-}
-
-bool ProblemEntries::set_gemm(const std::string& name, const Value& value, const Place& place) {
+bool ProblemEntries::set_gemm(const std::string& name, const std::string& text, const Place& place) {
   if (gemm_ == nullptr) return false;
   const std::string key = gemm_key(name);
   if (name == "rowMajorA" || name == "rowMajorB")
-    set_layout(name == "rowMajorA" ? "a" : "b", value, place);
+    set_layout(name == "rowMajorA" ? "a" : "b", text, place);
   else if (!key.empty())
-    gemm_->set(key, make_scalar(to_text(value), place));
+    gemm_->set(key, make_scalar(text, place));
   else
     return false;
   return true;
 }
 
-void ProblemEntries::set_layout(const std::string& matrix, const Value& value, const Place& place) {
-  const std::string text = to_text(value);
+void ProblemEntries::set_layout(const std::string& matrix, const std::string& text, const Place& place) {
   if (text != "T" && text != "N") {
     diagnostics_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
   }

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "config/yaml/node.h"
-#include "model/values/value.h"
 
 namespace tune::config {
 
@@ -17,10 +16,8 @@ class ProblemEntries {
   bool is_gemm() const { return gemm_ != nullptr; }
   bool is_custom() const { return custom_ != nullptr; }
 
-  /// Sets an entry; false: there is none of this name. Reports a value that cannot be.
-  bool set(const std::string& name, const Value& value, const Place& place);
-  /// The same with a value as a user writes it.
-  bool set_written(const std::string& name, const std::string& text, const Place& place);
+  /// Sets an entry to a value as a user writes it; false: there is none of this name. Reports a value that cannot be.
+  bool set(const std::string& name, const std::string& text, const Place& place);
 
   /// The names that can be set.
   std::vector<std::string> names() const;
@@ -30,8 +27,8 @@ class ProblemEntries {
   static bool is_name_of_tune_gemm(const std::string& name);
 
  private:
-  bool set_gemm(const std::string& name, const Value& value, const Place& place);
-  void set_layout(const std::string& matrix, const Value& value, const Place& place);
+  bool set_gemm(const std::string& name, const std::string& text, const Place& place);
+  void set_layout(const std::string& matrix, const std::string& text, const Place& place);
   bool set_custom_size(const std::string& name, const std::string& text, const Place& place);
 
   Diagnostics* diagnostics_;

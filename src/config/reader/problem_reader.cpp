@@ -12,21 +12,18 @@ namespace {
 
 class CustomReader {
  public:
-  CustomReader(const Node& node, SymbolTable& scope, std::map<std::string, Value>& constants,
-               std::vector<Expression>& counts, Diagnostics& diagnostics)
+  CustomReader(const Node& node, SymbolTable& scope, Diagnostics& diagnostics)
       : fields_(node, "custom", {"sizes", "buffers", "flops", "bytes", "tolerance", "reference"}, diagnostics),
         scope_(&scope),
-        constants_(&constants),
-        counts_(&counts),
         diagnostics_(&diagnostics) {}
 
-  Custom read() {
+  ProblemSection read() {
     if (const Node* node = fields_.find("sizes")) read_sizes(*node);
     if (const Node* node = fields_.require("buffers")) read_buffers(*node);
     custom_.flops = number("flops");
     custom_.bytes = number("bytes");
     custom_.tolerance = number("tolerance");
-    return custom_;
+    return {custom_, std::move(constants_), std::move(counts_)};
   }
 
  private:
@@ -50,7 +47,7 @@ class CustomReader {
         // After an error the name is declared anyway, so that its uses are not reported too.
         scope_->add_constant(name, size.value_or(1));
         if (size && *size < 1) sizes_[name] = entry.value.place;
-        if (constants_->emplace(name, size.value_or(1)).second) custom_.sizes.push_back(name);
+        if (constants_.emplace(name, size.value_or(1)).second) custom_.sizes.push_back(name);
       }
     }
   }
@@ -74,9 +71,9 @@ class CustomReader {
     if (const Node* count = fields.require("count")) {
       const std::optional<std::int64_t> value = scope_->read_constant_integer(*count, "count " + what);
       buffer.count = value.value_or(1);
-      if (value) counts_->push_back(*scope_->read_fixed(*count, "count " + what));
+      if (value) counts_.push_back(*scope_->read_fixed(*count, "count " + what));
       if (buffer.count < 1) {
-        diagnostics_->add(place_of_sizes(*count, counts_->back()),
+        diagnostics_->add(place_of_sizes(*count, counts_.back()),
                           fmt::format("count {} is {}; it must be positive", what, buffer.count));
       }
     }
@@ -84,9 +81,9 @@ class CustomReader {
       buffer.init = read_init(*init, "init " + what, *diagnostics_).value_or(buffer.init);
     }
     if (const Node* role = fields.find("role")) {
-      const auto choice = read_choice(*role, "role " + what, {"in", "out", "inout"}, *diagnostics_);
       // Of an unknown one, no second error says that nothing is written.
-      buffer.role = choice ? static_cast<Buffer::Role>(*choice) : Buffer::Role::inout;
+      buffer.role = read_enumerator<Buffer::Role>(*role, "role " + what, Buffer::kRoles, *diagnostics_)
+                        .value_or(Buffer::Role::inout);
     }
     if (const Node* scale = fields.find("scale")) read_scale(*scale, what, buffer);
     custom_.buffers.push_back(std::move(buffer));
@@ -126,23 +123,16 @@ class CustomReader {
 
   Fields fields_;
   SymbolTable* scope_;
-  std::map<std::string, Value>* constants_;
-  std::vector<Expression>* counts_;
   Diagnostics* diagnostics_;
   std::map<std::string, Place> sizes_;  ///< that are not positive
   Custom custom_;
+  std::map<std::string, Value> constants_;
+  std::vector<Expression> counts_;
 };
-
-ProblemSection gemm_section(const Gemm& gemm, SymbolTable& scope) {
-  ProblemSection section{gemm, constants_of(gemm), {}, nullptr};
-  for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
-  return section;
-}
 
 }  // namespace
 
 ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& diagnostics) {
-  ProblemSection section;
   Fields fields(node, "problem", {"gemm", "custom"}, diagnostics);
   const Node *gemm = fields.find("gemm"), *custom = fields.find("custom");
   if (node.is_mapping() && (gemm != nullptr) == (custom != nullptr)) {
@@ -150,9 +140,14 @@ ProblemSection read_problem(const Node& node, SymbolTable& scope, Diagnostics& d
   }
   // Every other section may name its buffers and sizes.
   if (gemm == nullptr && custom == nullptr) diagnostics.throw_if_any();
-  if (gemm != nullptr) return gemm_section(read_gemm(*gemm, diagnostics), scope);
-  section.problem = CustomReader(*custom, scope, section.constants, section.counts, diagnostics).read();
-  section.reference = custom->find("reference");
+  if (gemm == nullptr) {
+    ProblemSection section = CustomReader(*custom, scope, diagnostics).read();
+    section.reference = custom->find("reference");
+    return section;
+  }
+  const Gemm read = read_gemm(*gemm, diagnostics);
+  ProblemSection section{read, constants_of(read)};
+  for (const auto& [name, value] : section.constants) scope.add_constant(name, value);
   return section;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,9 +30,14 @@ std::vector<std::string> buffer_names(const Problem& problem);
 
 // What a problem has within, in gemm_reader.cpp.
 
-/// Reads `gemm: {m, n, k, a, b, c, acc, layout, alpha, beta, batch, lda.., stride_a.., bias, epilogue, residual,
-/// scale_a, scale_b, groups, routing, max_rows, padding, init}`. Defaults: a f32, b as a, c as a (s32 for s8, f32 for
-/// tf32, bf16 for fp8), acc f32 (f64 for f64, s32 for s8), all row-major, tight, no bias, uniform.
+/// The keys of `gemm:` that have one value; beside them it has `layout`.
+inline constexpr std::array<std::string_view, 27> kGemmKeys = {
+    "m",          "n",        "k",        "batch",    "lda",      "ldb",    "ldc",     "acc",      "a",
+    "b",          "c",        "stride_a", "stride_b", "stride_c", "alpha",  "beta",    "bias",     "init",
+    "fast_accum", "epilogue", "residual", "scale_a",  "scale_b",  "groups", "routing", "max_rows", "padding"};
+
+/// Reads `gemm:`. Defaults: a f32, b as a, c as a (s32 for s8, f32 for tf32, bf16 for fp8), acc f32 (f64 for f64, s32
+/// for s8), all row-major, tight, no bias, uniform.
 Gemm read_gemm(const Node& node, Diagnostics& diagnostics);
 
 /// m n k batch groups max_rows lda ldb ldc stride_a stride_b stride_c alpha beta fast_accum; as texts type_a type_b

@@ -69,6 +69,9 @@ struct LaunchContext {
 /// That of the plan of a kernel, whose problem is known.
 LaunchContext launch_context(const Plan& plan, std::vector<Backend> others, std::span<const ParameterMapping> params);
 
+/// Reads the name of a kernel, an extern "C" function.
+std::string read_kernel_name(const Node& node, Diagnostics& diagnostics);
+
 /// Reads `launch:`, one mapping or a list of them, into a kernel's plan. Expressions may depend on the spec.
 void read_launches(const Node& node, const LaunchContext& context, SymbolTable& scope, KernelPlan& kernel,
                    Diagnostics& diagnostics);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/expression/expression.h"
+#include "config/yaml/values.h"
 #include "model/values/value.h"
 
 namespace tune::config {
@@ -27,16 +27,8 @@ std::string_view section_of(std::string_view key) {
   return "";
 }
 
-/// The value of a scalar that is a number or an arithmetic expression without names.
 std::optional<Value> read_arithmetic(const Node& node) {
-  if (!node.is_scalar()) return {};
-  try {
-    EvalFailure failure;
-    Value value = Expression::parse(node.text, Names()).evaluate({}, failure);
-    if (!failure) return value;
-  } catch (const ExpressionError&) {
-  }
-  return {};
+  return node.is_scalar() ? evaluate_text(node.text) : std::nullopt;
 }
 
 }  // namespace
@@ -78,6 +70,11 @@ const Node* Fields::find_misspelled(std::string_view key) const {
   const auto is_meant = [&](const std::string& unknown) { return !did_you_mean(unknown, meant).empty(); };
   const auto found = std::ranges::find_if(unknown_, is_meant);
   return found == unknown_.end() ? nullptr : node_->find(*found);
+}
+
+std::string Fields::text(std::string_view key) const {
+  const Node* node = find(key);
+  return node != nullptr ? read_text(*node, key, *diagnostics_).value_or("") : "";
 }
 
 std::optional<std::string> read_text(const Node& node, std::string_view what, Diagnostics& diagnostics) {
@@ -125,8 +122,8 @@ std::vector<std::string> read_texts(const Node& node, std::string_view what, Dia
   return texts;
 }
 
-std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
-                                       Diagnostics& diagnostics) {
+std::optional<std::size_t> read_choice(const Node& node, std::string_view what,
+                                       std::span<const std::string_view> choices, Diagnostics& diagnostics) {
   const auto found = std::ranges::find(choices, node.text);
   if (node.is_scalar() && found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
   diagnostics.add(node.place,

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ class Fields {
   /// Does what `find` does, and also reports a missing key. Of an unknown key that was probably meant to be this one,
   /// which is reported already, it gives the value.
   const Node* require(std::string_view key) const;
+  /// The text of a key; empty if there is none, or if it is no text, which is reported.
+  std::string text(std::string_view key) const;
 
   const std::string& what() const { return what_; }
   const Place& place() const { return node_->place; }
@@ -50,7 +54,15 @@ std::vector<std::string> read_texts(const Node& node, std::string_view what, Dia
 std::vector<const Node*> as_list(const Node& node);
 
 /// The index of the choice that the node names. Anything else is reported together with the choices.
-std::optional<std::size_t> read_choice(const Node& node, std::string_view what, const std::vector<std::string>& choices,
-                                       Diagnostics& diagnostics);
+using Choices = std::initializer_list<std::string_view>;
+std::optional<std::size_t> read_choice(const Node& node, std::string_view what,
+                                       std::span<const std::string_view> choices, Diagnostics& diagnostics);
+/// The enumerator that the node names. `names`: of all, in the order of the enumeration.
+template <typename Enum>
+std::optional<Enum> read_enumerator(const Node& node, std::string_view what, std::span<const std::string_view> names,
+                                    Diagnostics& diagnostics) {
+  const auto index = read_choice(node, what, names, diagnostics);
+  return index ? std::optional(static_cast<Enum>(*index)) : std::nullopt;
+}
 
 }  // namespace tune::config

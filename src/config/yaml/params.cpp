@@ -50,41 +50,38 @@ ParameterMapping read_mapping(const Node& node, bool in_list,
   return mapping;
 }
 
-/// Whether there is a parameter of this name, with or without `$`, and it has nothing but pairs.
-bool has_pairs(const std::vector<ParameterMapping>& mappings, std::string_view key) {
-  const std::string_view name = key.substr(key.starts_with('$') ? 1 : 0);
-  const auto is_pair = [](const Value& value) { return std::holds_alternative<Pair>(value); };
+/// What the mappings declare of this name.
+std::vector<const Parameter*> declared(const std::vector<ParameterMapping>& mappings, const std::string& name) {
+  std::vector<const Parameter*> all;
   for (const ParameterMapping& mapping : mappings)
-    for (const Parameter& parameter : mapping.parameters)
-      if (parameter.name == name) return !parameter.values.empty() && std::ranges::all_of(parameter.values, is_pair);
-  return false;
-}
-
-/// Whether a text, as it is written, is a value of the parameter of this name.
-bool is_value(const std::vector<ParameterMapping>& mappings, std::string_view key, const std::string& text) {
-  const std::string_view name = key.substr(key.starts_with('$') ? 1 : 0);
-  for (const ParameterMapping& mapping : mappings)
-    for (const Parameter& parameter : mapping.parameters)
-      if (parameter.name == name && std::ranges::find(parameter.values, Value(text)) != parameter.values.end())
-        return true;
-  return false;
+    if (const Parameter* parameter = find_parameter(mapping.parameters, name)) all.push_back(parameter);
+  return all;
 }
 
 }  // namespace
+
+std::string bare_name(const std::string& key) { return key.substr(key.starts_with('$') ? 1 : 0); }
+
+Entry* find_entry(Node& mapping, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      mapping.entries, [&](const Entry& entry) { return entry.key.text == name || entry.key.text == "$" + name; });
+  return found == mapping.entries.end() ? nullptr : &*found;
+}
+
+const Entry* find_entry(const Node& mapping, const std::string& name) {
+  return find_entry(const_cast<Node&>(mapping), name);
+}
 
 std::optional<Parameter> read_parameter(const Node& key, const Node& value, Arithmetic arithmetic,
                                         Diagnostics& diagnostics) {
   Parameter parameter;
   parameter.run_time = key.text.starts_with('$');
-  parameter.name = key.text.substr(parameter.run_time ? 1 : 0);
+  parameter.name = bare_name(key.text);
   if (!is_placeholder_name(parameter.name)) {
     complain_of_name(key, diagnostics);
     return {};
   }
-  if (std::optional<ValueSet> set = read_values(value, parameter.name, arithmetic, diagnostics)) {
-    parameter.values = std::move(set->values);
-    parameter.kind = set->kind;
-  }
+  read_values(value, arithmetic, parameter, diagnostics);
   return parameter;
 }
 
@@ -113,8 +110,11 @@ std::vector<Setting> read_settings(const Node& node, std::string_view what,
     diagnostics.add(node.place, fmt::format("{} must be a mapping of parameters, not {}", what, describe(node)));
   }
   for (const Entry& entry : node.entries) {
-    const bool pair = has_pairs(mappings, entry.key.text) && is_scalar_pair(entry.value);
-    const bool as_written = is_value(mappings, entry.key.text, entry.value.text);
+    const auto all = declared(mappings, bare_name(entry.key.text));
+    const bool pair = !all.empty() && has_pairs(*all.front()) && is_scalar_pair(entry.value);
+    const bool as_written = std::ranges::any_of(all, [&](const Parameter* each) {
+      return std::ranges::find(each->values, Value(entry.value.text)) != each->values.end();
+    });
     std::optional<Parameter> parameter = read_parameter(entry.key, pair ? list_of(entry.value) : entry.value,
                                                         as_written ? Arithmetic::none : Arithmetic::all, diagnostics);
     if (!parameter || parameter->values.empty()) continue;

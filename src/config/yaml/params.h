@@ -16,6 +16,12 @@ struct ParameterMapping {
   std::vector<Parameter> parameters;
 };
 
+/// The name of a parameter in the key of a mapping, which may begin with `$`.
+std::string bare_name(const std::string& key);
+/// The entry of a parameter, whose key may begin with `$`; null: there is none.
+Entry* find_entry(Node& mapping, const std::string& name);
+const Entry* find_entry(const Node& mapping, const std::string& name);
+
 /// Reads `params:`: a mapping, or a list of mappings. Values are a scalar, a list, {pow2: [a, b]},
 /// {range: [a, b, step]} or {values: [...], kind: ...}; equal values are kept once. The kind is, unless given: ratio
 /// for pow2, interval for range, ordinal for lists of numbers, categorical for anything else.

@@ -23,17 +23,17 @@ bool is_number(const Value& value) {
 /// Reads the values of one parameter; error messages have its name.
 class ValueReader {
  public:
-  ValueReader(const std::string& name, Arithmetic arithmetic, Diagnostics& diagnostics)
-      : name_(name), arithmetic_(arithmetic), diagnostics_(&diagnostics) {}
+  ValueReader(Parameter& parameter, Arithmetic arithmetic, Diagnostics& diagnostics)
+      : parameter_(&parameter), name_(parameter.name), arithmetic_(arithmetic), diagnostics_(&diagnostics) {}
 
-  std::optional<ValueSet> read(const Node& node) {
+  void read(const Node& node) {
     if (node.is_mapping()) return read_form(node);
     std::optional<std::vector<Value>> values = read_list(node);
-    if (!values) return {};
+    if (!values) return;
     if (std::ranges::all_of(as_list(node), [&](const Node* item) { return may_be_evaluated(*item); }))
       evaluate_texts(*values);
     warn_of_repetitions(as_list(node), *values);
-    return with_kind(node, std::move(*values), std::nullopt);
+    keep(node, *values, std::nullopt);
   }
 
  private:
@@ -107,18 +107,19 @@ class ValueReader {
     values = std::move(evaluated);
   }
 
-  std::optional<ValueSet> read_form(const Node& node) {
+  void read_form(const Node& node) {
     Fields fields(node, fmt::format("parameter '{}'", name_), {"values", "pow2", "range", "kind"}, *diagnostics_);
     const Node *values = fields.find("values"), *pow2 = fields.find("pow2"), *range = fields.find("range");
     if ((values != nullptr) + (pow2 != nullptr) + (range != nullptr) != 1) {
-      return complain(node, "needs exactly one of values, pow2, range");
+      complain(node, "needs exactly one of values, pow2, range");
+      return;
     }
     const std::optional<Kind> kind = read_kind(fields.find("kind"));
-    if (pow2 != nullptr) return with_kind(node, read_pow2(*pow2), kind.value_or(Kind::ratio));
-    if (range != nullptr) return with_kind(node, read_range(*range), kind.value_or(Kind::interval));
-    std::optional<std::vector<Value>> list = read_list(*values);
+    if (pow2 != nullptr) return keep(node, read_pow2(*pow2), kind.value_or(Kind::ratio));
+    if (range != nullptr) return keep(node, read_range(*range), kind.value_or(Kind::interval));
+    const std::optional<std::vector<Value>> list = read_list(*values);
     if (list) warn_of_repetitions(as_list(*values), *list);
-    return with_kind(node, std::move(list), kind);
+    keep(node, list, kind);
   }
 
   /// Values are compared as mesh_idx tells them apart: 1 is not 1.0.
@@ -135,9 +136,7 @@ class ValueReader {
 
   std::optional<Kind> read_kind(const Node* node) {
     if (node == nullptr) return {};
-    const auto kind = read_choice(*node, fmt::format("kind of parameter '{}'", name_),
-                                  {"categorical", "ordinal", "interval", "ratio"}, *diagnostics_);
-    return kind ? std::optional(static_cast<Kind>(*kind)) : std::nullopt;
+    return read_enumerator<Kind>(*node, fmt::format("kind of parameter '{}'", name_), kKinds, *diagnostics_);
   }
 
   std::optional<std::vector<Value>> read_pow2(const Node& node) {
@@ -214,21 +213,21 @@ class ValueReader {
     return values;
   }
 
-  std::optional<ValueSet> with_kind(const Node& node, std::optional<std::vector<Value>> values,
-                                    std::optional<Kind> kind) {
-    if (!values) return {};
+  /// Each value once.
+  void keep(const Node& node, const std::optional<std::vector<Value>>& values, std::optional<Kind> kind) {
+    if (!values) return;
     const bool numbers = std::ranges::all_of(*values, is_number);
     if (!numbers && (kind == Kind::interval || kind == Kind::ratio)) {
-      return complain(node, "has values that are no numbers; its kind can be categorical or ordinal");
+      complain(node, "has values that are no numbers; its kind can be categorical or ordinal");
+      return;
     }
     std::set<std::string> seen;
-    ValueSet set{{}, kind.value_or(numbers ? Kind::ordinal : Kind::categorical)};
-    for (Value& value : *values) {
-      if (seen.insert(key_of(value)).second) set.values.push_back(std::move(value));
-    }
-    return set;
+    parameter_->kind = kind.value_or(numbers ? Kind::ordinal : Kind::categorical);
+    for (const Value& value : *values)
+      if (seen.insert(key_of(value)).second) parameter_->values.push_back(value);
   }
 
+  Parameter* parameter_;
   std::string name_;
   Arithmetic arithmetic_;
   Diagnostics* diagnostics_;
@@ -246,9 +245,8 @@ Node list_of(Node item) {
   return list;
 }
 
-std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
-                                    Diagnostics& diagnostics) {
-  return ValueReader(name, arithmetic, diagnostics).read(node);
+void read_values(const Node& node, Arithmetic arithmetic, Parameter& parameter, Diagnostics& diagnostics) {
+  ValueReader(parameter, arithmetic, diagnostics).read(node);
 }
 
 std::optional<Value> evaluate_text(const std::string& text) {

@@ -8,12 +8,6 @@
 
 namespace tune::config {
 
-/// The values of one parameter and what arithmetic between them means.
-struct ValueSet {
-  std::vector<Value> values;
-  Kind kind = Kind::ordinal;
-};
-
 /// Whether a node is written as one pair: [2, 1].
 bool is_scalar_pair(const Node& node);
 /// A list with this one item.
@@ -22,9 +16,9 @@ Node list_of(Node item);
 /// Which texts are numbers if all texts of a list are arithmetic, such as 2*64.
 enum class Arithmetic { none, unquoted, all };
 
-/// Reads what follows a parameter's name; see read_params. Returns nullopt if it is invalid, which is reported.
-std::optional<ValueSet> read_values(const Node& node, const std::string& name, Arithmetic arithmetic,
-                                    Diagnostics& diagnostics);
+/// Reads the values and the kind of a parameter, which has its name already; see read_params. It gets no values if they
+/// are invalid, which is reported.
+void read_values(const Node& node, Arithmetic arithmetic, Parameter& parameter, Diagnostics& diagnostics);
 
 /// The number or truth value of a text such as `2*64`; nullopt if the text is not arithmetic.
 std::optional<Value> evaluate_text(const std::string& text);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace tune {
 
@@ -33,6 +34,16 @@ inline bool is_of_identifier(char c) {
 /// Whether the text is `[A-Za-z_][A-Za-z0-9_]*`.
 inline bool is_identifier(std::string_view text) {
   return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::ranges::all_of(text, is_of_identifier);
+}
+
+/// The longest runs of characters that can stand in an identifier, in order.
+inline std::vector<std::string_view> words_in(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    for (end = begin; end < text.size() && is_of_identifier(text[end]);) ++end;
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+  }
+  return words;
 }
 
 /// The enumerator of this name, by the names of all in the order of the enumeration; nullopt: there is none.

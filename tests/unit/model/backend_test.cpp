@@ -18,7 +18,7 @@ TEST(Backends, AreKnownByTheirNames) {
   EXPECT_EQ(parse_backend("auto"), Backend::automatic);
   EXPECT_EQ(to_text(Backend::automatic), "auto");
   EXPECT_EQ(parse_backend("rocm"), std::nullopt);
-  EXPECT_EQ(backend_names(), (std::vector<std::string>{"auto", "cuda", "hip", "cpu", "program"}));
+  EXPECT_EQ(backend_names(), (std::vector<std::string_view>{"auto", "cuda", "hip", "cpu", "program"}));
 }
 
 TEST(Backends, AreChosenByTheSuffixOfASource) {
