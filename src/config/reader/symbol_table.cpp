@@ -82,30 +82,21 @@ void SymbolTable::add_to_mapping(std::size_t mapping, const std::string& name) {
   knows[slot] = true;
 }
 
-void SymbolTable::add_result(const std::string& name) { declare(name, Known::result); }
-
-std::optional<Expression> SymbolTable::parse(const Node& node, std::string_view what) {
+std::optional<Expression> SymbolTable::read(const Node& node, std::string_view what) {
   if (!node.is_scalar()) {
     diagnostics_->add(node.place, fmt::format("{} must be an expression, not {}", what, describe(node)));
     return {};
   }
   try {
-    return Expression::parse(node.text, names_);
+    Expression expression = Expression::parse(node.text, names_);
+    for (const int slot : expression.used_slots())
+      if (known(slot) == Known::device && std::ranges::find(used_device_slots_, slot) == used_device_slots_.end())
+        used_device_slots_.push_back(slot);
+    return expression;
   } catch (const ExpressionError& error) {
     diagnostics_->add(node.place, complaint(error, what, node.text));
     return {};
   }
-}
-
-std::optional<Expression> SymbolTable::read(const Node& node, std::string_view what) {
-  std::optional<Expression> expression = parse(node, what);
-  if (!expression) return {};
-  for (const int slot : expression->used_slots()) {
-    if (known(slot) == Known::device && std::ranges::find(used_device_slots_, slot) == used_device_slots_.end()) {
-      used_device_slots_.push_back(slot);
-    }
-  }
-  return expression;
 }
 
 std::optional<Expression> SymbolTable::read_for_all(const Node& node, std::string_view what) {
@@ -136,35 +127,31 @@ std::optional<Expression> SymbolTable::read_fixed(const Node& node, std::string_
   return expression;
 }
 
-std::optional<Expression> SymbolTable::read_constant(const Node& node, std::string_view what) {
-  std::optional<Expression> expression = parse(node, what);
+template <typename Number>
+std::optional<Number> SymbolTable::read_constant(const Node& node, std::string_view what,
+                                                 Number (Expression::*value_of)(std::span<const Value>, EvalFailure&)
+                                                     const) {
+  const std::optional<Expression> expression = read(node, what);
   if (!expression) return {};
   const auto constant = [this](int slot) { return known(slot) == Known::constant; };
-  if (std::ranges::all_of(expression->used_slots(), constant)) return expression;
-  diagnostics_->add(node.place, fmt::format("{} '{}' may use sizes of the problem only", what, node.text));
+  if (!std::ranges::all_of(expression->used_slots(), constant)) {
+    diagnostics_->add(node.place, fmt::format("{} '{}' may use sizes of the problem only", what, node.text));
+    return {};
+  }
+  EvalFailure failure;
+  const Number value = ((*expression).*value_of)(values_, failure);
+  if (!failure) return value;
+  diagnostics_->add(node.place,
+                    fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
   return {};
 }
 
 std::optional<double> SymbolTable::read_constant_number(const Node& node, std::string_view what) {
-  const std::optional<Expression> expression = read_constant(node, what);
-  if (!expression) return {};
-  EvalFailure failure;
-  const double number = expression->number(values_, failure);
-  if (!failure) return number;
-  diagnostics_->add(node.place,
-                    fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
-  return {};
+  return read_constant(node, what, &Expression::number);
 }
 
 std::optional<std::int64_t> SymbolTable::read_constant_integer(const Node& node, std::string_view what) {
-  const std::optional<Expression> expression = read_constant(node, what);
-  if (!expression) return {};
-  EvalFailure failure;
-  const std::int64_t integer = expression->integer(values_, failure);
-  if (!failure) return integer;
-  diagnostics_->add(node.place,
-                    fmt::format("cannot evaluate {} '{}': {}", what, node.text, expression->explain(failure, values_)));
-  return {};
+  return read_constant(node, what, &Expression::integer);
 }
 
 bool SymbolTable::known_in(std::size_t mapping, const Expression& expression) const {
@@ -174,7 +161,5 @@ bool SymbolTable::known_in(std::size_t mapping, const Expression& expression) co
 bool SymbolTable::only_elsewhere(const Expression& expression) const {
   return std::ranges::any_of(expression.used_slots(), [this](int slot) { return known(slot) == Known::nowhere; });
 }
-
-std::vector<Value> SymbolTable::values() const { return values_; }
 
 }  // namespace tune::config

@@ -27,7 +27,7 @@ class SymbolTable {
   /// A name that mapping `mapping` knows.
   void add_to_mapping(std::size_t mapping, const std::string& name);
   /// A name whose value is known only after the spec has been chosen: a property of its build, or a measured figure.
-  void add_result(const std::string& name);
+  void add_result(const std::string& name) { declare(name, Known::result); }
   /// A name that exists only for another backend's builds.
   void add_elsewhere(const std::string& name) { names_.declare(name); }
 
@@ -54,7 +54,7 @@ class SymbolTable {
   /// The `device.*` slots that expressions read so far use.
   const std::vector<int>& used_device_slots() const { return used_device_slots_; }
   /// The values of the constants by slot, up to the names declared so far; other slots hold 0.
-  std::vector<Value> values() const;
+  const std::vector<Value>& values() const { return values_; }
 
  private:
   enum class Known { nowhere, constant, device, point, result };
@@ -66,8 +66,9 @@ class SymbolTable {
   int declare(const std::string& name, Known known);
   Known known(int slot) const;
   bool knows(const Mapping& mapping, int slot) const;
-  std::optional<Expression> parse(const Node& node, std::string_view what);
-  std::optional<Expression> read_constant(const Node& node, std::string_view what);
+  template <typename Number>
+  std::optional<Number> read_constant(const Node& node, std::string_view what,
+                                      Number (Expression::*value_of)(std::span<const Value>, EvalFailure&) const);
 
   Diagnostics* diagnostics_;
   Names names_;
