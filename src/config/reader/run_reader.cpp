@@ -53,7 +53,8 @@ class RunReader {
     program_->whole = program_->is_command ? std::nullopt : std::optional(false);
     if (const Node* node = top_->find("whole"))
       if (const auto whole = read_bool(*node, "whole", *diagnostics_)) program_->whole = *whole;
-    check_around();
+    check_around("--exec-prefix", rules_->exec_prefix);
+    check_around("--exec-suffix", rules_->exec_suffix);
     if (run != nullptr && !diagnostics_->any()) require_use(*run);
     surround();
     if (program_->is_command) plan_->file_as_written = shown_command(program_->run);
@@ -82,21 +83,14 @@ class RunReader {
     return read_command(node, what, shell ? Strings::shell : Strings::words, names, *diagnostics_);
   }
 
-  /// Options, and the words that they put around `run`.
-  std::vector<std::pair<const char*, std::string>> around() const {
-    return {{"--exec-prefix", rules_->exec_prefix.value_or("")}, {"--exec-suffix", rules_->exec_suffix.value_or("")}};
-  }
-
-  void check_around() {
-    for (const auto& [option, words] : around())
-      for (const auto& [at, name] : placeholders_of(words))
-        if (!parameters_.find(name))
-          complain(option, fmt::format("unknown placeholder {{{}}}; the parameters have placeholders here", name));
+  void check_around(const char* option, const std::optional<std::string>& words) const {
+    for (const auto& [at, name] : placeholders_of(words.value_or("")))
+      if (!parameters_.find(name))
+        complain(option, fmt::format("unknown placeholder {{{}}}; the parameters have placeholders here", name));
   }
 
   bool is_used(const std::string& name) const {
-    for (const auto& [option, words] : around())
-      if (uses({words}, name)) return true;
+    if (uses({rules_->exec_prefix.value_or(""), rules_->exec_suffix.value_or("")}, name)) return true;
     return uses(program_->run.words, name) || std::ranges::any_of(kUntimedCommands, [&](const UntimedCommand& command) {
              return uses((program_->*command.member).words, name);
            });

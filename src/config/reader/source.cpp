@@ -24,6 +24,10 @@ bool is_one_of(const std::string& suffix, std::initializer_list<std::string_view
   return std::ranges::find(suffixes, suffix) != suffixes.end();
 }
 
+[[noreturn]] void refuse(const std::string& place, const std::string& text) {
+  throw Error(ExitCode::bad_input, fmt::format("{}: {}", place, text));
+}
+
 std::string if_recorded(const std::filesystem::path& path) {
   return fmt::format("if it is a recorded run, write --simulate {}", path.string());
 }
@@ -39,9 +43,7 @@ bool is_program(const std::filesystem::path& path) {
 
 /// Throws Error(bad_input) for what people give by mistake: a recorded run, a source, a program.
 void require_tuning_file(const std::filesystem::path& path) {
-  const auto fail = [&](const std::string& text) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: {}", path.string(), text));
-  };
+  const auto fail = [&](const std::string& text) { refuse(path.string(), text); };
   const std::string suffix = path.extension().string();
   std::error_code error;  // whoever reads the file says what it is
   if (!std::filesystem::exists(path, error)) {
@@ -89,25 +91,21 @@ Node read_root(const std::filesystem::path& yaml, bool launched, Diagnostics& di
   require_tuning_file(yaml);
   Node root = parse(yaml, diagnostics);
   const char* advice = "a tuning file is a mapping with name, file and params";
-  if (root.kind == Node::Kind::null) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: the file is empty; {}", yaml.string(), advice));
-  }
-  if (!root.is_mapping()) {
-    throw Error(ExitCode::bad_input,
-                fmt::format("{}: the file is {}; {}{}", to_text(root.place), describe(root), advice,
-                            root.is_list() ? "; a list of sizes is given with --shapes" : ""));
-  }
-  const auto refuse_as = [&](const char* what) {
-    throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, but {}", yaml.string(), what));
-  };
+  if (root.kind == Node::Kind::null) refuse(yaml.string(), fmt::format("the file is empty; {}", advice));
+  if (!root.is_mapping())
+    refuse(to_text(root.place), fmt::format("the file is {}; {}{}", describe(root), advice,
+                                            root.is_list() ? "; a list of sizes is given with --shapes" : ""));
   if (root.find("tune_database") != nullptr)
-    refuse_as("a database of results: tune package makes a library of it, tune retime times its results again");
+    refuse(
+        yaml.string(),
+        "this is no tuning file, but a database of results: tune package makes a library of it, tune retime times its "
+        "results again");
   if (root.find("properties") != nullptr && root.find("arch") != nullptr && root.find("params") == nullptr)
-    refuse_as("describes a device, as --device-file FILE wants it");
+    refuse(yaml.string(), "this is no tuning file, but describes a device, as --device-file FILE wants it");
   if (is_t1(root)) return from_t1(root, launched, diagnostics);
   if (is_other_json(yaml, root))
-    throw Error(ExitCode::bad_input, fmt::format("{}: this is no tuning file, which has name, file and params; {}",
-                                                 yaml.string(), if_recorded(yaml)));
+    refuse(yaml.string(),
+           fmt::format("this is no tuning file, which has name, file and params; {}", if_recorded(yaml)));
   return root;
 }
 
@@ -120,39 +118,28 @@ void append(Node& target, const Node& more) {
   target = std::move(list);
 }
 
+/// Whether two files say the same with a key, each in its folder.
+bool agree(const std::string& key, const Node& x, const Node& y, const std::filesystem::path& folder_of_x,
+           const std::filesystem::path& folder_of_y) {
+  if (key != "file") return same(x, y);
+  if (!x.is_scalar() || !y.is_scalar()) return same(x, y) && folder_of_x == folder_of_y;
+  return (folder_of_x / x.text).lexically_normal() == (folder_of_y / y.text).lexically_normal();
+}
+
 /// Adds another tuning file's entries to the first one's.
-class Joiner {
- public:
-  Joiner(Node& root, const std::filesystem::path& folder, Diagnostics& diagnostics)
-      : root_(&root), folder_(folder), diagnostics_(&diagnostics) {}
-
-  void join(const Node& other, const std::filesystem::path& other_folder) {
-    for (const Entry& entry : other.entries) {
-      Node* mine = root_->find(entry.key.text);
-      if (mine == nullptr) {
-        root_->entries.push_back(entry);
-      } else if (is_joined(entry.key.text)) {
-        append(*mine, entry.value);
-      } else if (!agree(entry.key.text, *mine, entry.value, other_folder)) {
-        diagnostics_->add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it",
-                                                       entry.key.text, to_text(mine->place)));
-      }
-    }
+void add_entries(Source& first, const Source& other, Diagnostics& diagnostics) {
+  for (const Entry& entry : other.root.entries) {
+    const std::string& key = entry.key.text;
+    Node* mine = first.root.find(key);
+    if (mine == nullptr)
+      first.root.entries.push_back(entry);
+    else if (key == "params" || key == "constraints" || key == "rules")
+      append(*mine, entry.value);
+    else if (!agree(key, *mine, entry.value, first.folder, other.folder))
+      diagnostics.add(entry.key.place, fmt::format("'{}' differs from {}; files tuned together must share it", key,
+                                                   to_text(mine->place)));
   }
-
- private:
-  static bool is_joined(const std::string& key) { return key == "params" || key == "constraints" || key == "rules"; }
-
-  bool agree(const std::string& key, const Node& x, const Node& y, const std::filesystem::path& other_folder) const {
-    if (key != "file" || !x.is_scalar() || !y.is_scalar())
-      return same(x, y) && (key != "file" || folder_ == other_folder);
-    return (folder_ / x.text).lexically_normal() == (other_folder / y.text).lexically_normal();
-  }
-
-  Node* root_;
-  std::filesystem::path folder_;
-  Diagnostics* diagnostics_;
-};
+}
 
 /// The name of the program that a command starts; `command` if it has none.
 std::string name_of_command(const Node& run) {
@@ -168,9 +155,8 @@ std::string name_of_command(const Node& run) {
 Source read_source(std::span<const std::filesystem::path> yamls, bool launched, Diagnostics& diagnostics) {
   if (yamls.empty()) throw Error(ExitCode::bad_input, "no tuning file; give one with --yaml");
   Source source{folder_of(yamls.front()), read_root(yamls.front(), launched, diagnostics)};
-  Joiner joiner(source.root, source.folder, diagnostics);
   for (const std::filesystem::path& yaml : yamls.subspan(1))
-    joiner.join(read_root(yaml, launched, diagnostics), folder_of(yaml));
+    add_entries(source, {folder_of(yaml), read_root(yaml, launched, diagnostics)}, diagnostics);
   const Node* run = source.root.find("run");
   if (run != nullptr && source.root.find("file") == nullptr && source.root.find("name") == nullptr)
     source.root.set("name", make_text(name_of_command(*run), run->place));
