@@ -11,43 +11,56 @@ namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
 
-std::int64_t integer_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
-  EvalFailure failure;
-  const std::int64_t value = expression.integer(slots, failure);
-  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
-  return value;
-}
+/// What the expressions of a plan are for one spec. Errors name the entry by `what`.
+class Values {
+ public:
+  Values(const Plan& plan, const Spec& spec) : slots_(plan.space.environment(spec)) {}
 
-double number_at(const Expression& expression, const std::vector<Value>& slots, const char* what) {
-  EvalFailure failure;
-  const double value = expression.number(slots, failure);
-  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + expression.explain(failure, slots));
-  return value;
-}
-
-// An extent may be one expression whose value is a pair (`cluster: CLUSTER`).
-std::vector<std::int64_t> extents_at(const std::vector<Expression>& expressions, const std::vector<Value>& slots,
-                                     const char* what) {
-  std::vector<std::int64_t> values;
-  for (const Expression& expression : expressions) {
-    EvalFailure failure;
-    const Value value = expression.evaluate(slots, failure);
-    if (const auto* pair = std::get_if<Pair>(&value); pair && !failure)
-      values.insert(values.end(), {pair->first, pair->second});
-    else
-      values.push_back(integer_at(expression, slots, what));
+  std::int64_t integer(const Expression& expression, const std::string& what) const {
+    return value(expression, &Expression::integer, what);
   }
-  return values;
-}
+  double number(const Expression& expression, const std::string& what) const {
+    return value(expression, &Expression::number, what);
+  }
+  bool holds(const Expression& condition, const std::string& what) const {
+    return value(condition, &Expression::holds, what);
+  }
 
-int bytes_at(const std::optional<Expression>& expression, const std::vector<Value>& slots, const std::string& what,
-             std::span<const std::int64_t> choices) {
-  if (!expression) return 0;
-  const std::int64_t bytes = integer_at(*expression, slots, what.c_str());
-  if (std::ranges::find(choices, bytes) == choices.end())
-    throw Unlaunchable(fmt::format("{} is {}; it must be one of {}", what, bytes, fmt::join(choices, ", ")));
-  return static_cast<int>(bytes);
-}
+  // An extent may be one expression whose value is a pair (`cluster: CLUSTER`).
+  std::vector<std::int64_t> extents(const std::vector<Expression>& expressions, const std::string& what) const {
+    std::vector<std::int64_t> values;
+    for (const Expression& expression : expressions) {
+      EvalFailure failure;
+      const Value value = expression.evaluate(slots_, failure);
+      if (const auto* pair = std::get_if<Pair>(&value); pair && !failure)
+        values.insert(values.end(), {pair->first, pair->second});
+      else
+        values.push_back(integer(expression, what));
+    }
+    return values;
+  }
+
+  int bytes(const std::optional<Expression>& expression, const std::string& what,
+            std::span<const std::int64_t> choices) const {
+    if (!expression) return 0;
+    const std::int64_t bytes = integer(*expression, what);
+    if (std::ranges::find(choices, bytes) == choices.end())
+      throw Unlaunchable(fmt::format("{} is {}; it must be one of {}", what, bytes, fmt::join(choices, ", ")));
+    return static_cast<int>(bytes);
+  }
+
+ private:
+  template <typename Result>
+  Result value(const Expression& expression, Result (Expression::*evaluate)(std::span<const Value>, EvalFailure&) const,
+               const std::string& what) const {
+    EvalFailure failure;
+    const Result result = (expression.*evaluate)(slots_, failure);
+    if (failure) throw Unlaunchable("cannot evaluate " + what + ": " + expression.explain(failure, slots_));
+    return result;
+  }
+
+  std::vector<Value> slots_;
+};
 
 // Throws if a kernel cannot be launched with these values; the text is as in `launch.block is [64, 0]`.
 void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const char* what) {
@@ -92,41 +105,30 @@ void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t
   }
 }
 
-wire::Arg argument_at(const Argument& rule, const Problem& problem, const std::vector<Value>& slots) {
+wire::Arg argument_at(const Argument& rule, const Problem& problem, const Values& values) {
   wire::Arg arg;
   arg.kind = rule.kind;
   arg.buffer = rule.buffer;
   arg.type = rule.type;
   if (rule.kind == Argument::Kind::tensor_map) {
-    arg.swizzle = bytes_at(rule.swizzle, slots, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
-    arg.l2_promotion = bytes_at(rule.l2, slots, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
+    arg.swizzle = values.bytes(rule.swizzle, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
+    arg.l2_promotion = values.bytes(rule.l2, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
   }
-  arg.box = extents_at(rule.box, slots, "launch.args box");
+  arg.box = values.extents(rule.box, "launch.args box");
   const auto* gemm = std::get_if<Gemm>(&problem);
   if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
   if (rule.kind == Argument::Kind::beta) arg.number = gemm->beta;
   if (rule.kind != Argument::Kind::scalar) return arg;
   arg.written = rule.expression->text();
   if (rule.type == Argument::Scalar::i32 || rule.type == Argument::Scalar::i64)
-    arg.integer = integer_at(*rule.expression, slots, "launch.args");
+    arg.integer = values.integer(*rule.expression, "launch.args");
   else
-    arg.number = number_at(*rule.expression, slots, "launch.args");
+    arg.number = values.number(*rule.expression, "launch.args");
   return arg;
 }
 
-bool holds_at(const Expression& condition, const std::vector<Value>& slots, const char* what) {
-  EvalFailure failure;
-  const bool holds = condition.holds(slots, failure);
-  if (failure) throw Unlaunchable(std::string("cannot evaluate ") + what + ": " + condition.explain(failure, slots));
-  return holds;
-}
-
-bool takes_place(const Launch& launch, const std::vector<Value>& slots) {
-  return !launch.condition || holds_at(*launch.condition, slots, "launch.if");
-}
-
-void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::KernelLaunch& launch) {
-  launch.repeat = integer_at(chain.times, slots, "launch.repeat");
+void add_chain(const Chain& chain, const Values& values, wire::KernelLaunch& launch) {
+  launch.repeat = values.integer(chain.times, "launch.repeat");
   if (launch.repeat < 1 || launch.repeat > kMostRepeats)
     throw Unlaunchable(fmt::format("launch.repeat is {}; it must be between 1 and {}", launch.repeat, kMostRepeats));
   launch.from = chain.from;
@@ -134,10 +136,10 @@ void add_chain(const Chain& chain, const std::vector<Value>& slots, wire::Kernel
   launch.through = chain.through;
 }
 
-std::int64_t workspace_bytes_at(const Plan& plan, const std::vector<Value>& slots) {
+std::int64_t workspace_bytes_at(const Plan& plan, const Values& values) {
   const KernelPlan* kernel = plan.kernel();
   if (kernel == nullptr || !kernel->workspace) return 0;
-  const std::int64_t bytes = integer_at(kernel->workspace->bytes, slots, "launch.workspace");
+  const std::int64_t bytes = values.integer(kernel->workspace->bytes, "launch.workspace");
   require_least({bytes}, 0, "launch.workspace");
   return bytes;
 }
@@ -145,26 +147,26 @@ std::int64_t workspace_bytes_at(const Plan& plan, const std::vector<Value>& slot
 }  // namespace
 
 std::int64_t workspace_bytes_of(const Plan& plan, const Spec& spec) {
-  return workspace_bytes_at(plan, plan.space.environment(spec));
+  return workspace_bytes_at(plan, Values(plan, spec));
 }
 
 std::vector<wire::KernelLaunch> launches_of(const Plan& plan, const std::vector<Launch>& rules, const Spec& spec,
                                             WhichLaunches which) {
-  const std::vector<Value> slots = plan.space.environment(spec);
-  const std::int64_t workspace = workspace_bytes_at(plan, slots);
+  const Values values(plan, spec);
+  const std::int64_t workspace = workspace_bytes_at(plan, values);
   std::vector<wire::KernelLaunch> all;
   for (const Launch& rule : rules) {
-    const bool taken = takes_place(rule, slots);
+    const bool taken = !rule.condition || values.holds(*rule.condition, "launch.if");
     if (which == WhichLaunches::taken && !taken) continue;
     wire::KernelLaunch& launch = all.emplace_back();
     launch.kernel = rule.kernel;
-    launch.grid = extents_at(rule.grid, slots, "launch.grid");
-    launch.block = extents_at(rule.block, slots, "launch.block");
-    launch.cluster = extents_at(rule.cluster, slots, "launch.cluster");
-    if (rule.shared) launch.shared = integer_at(*rule.shared, slots, "launch.shared");
-    launch.programmatic = rule.programmatic && holds_at(*rule.programmatic, slots, "launch.programmatic");
-    for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan.problem, slots));
-    if (rule.repeat) add_chain(*rule.repeat, slots, launch);
+    launch.grid = values.extents(rule.grid, "launch.grid");
+    launch.block = values.extents(rule.block, "launch.block");
+    launch.cluster = values.extents(rule.cluster, "launch.cluster");
+    if (rule.shared) launch.shared = values.integer(*rule.shared, "launch.shared");
+    launch.programmatic = rule.programmatic && values.holds(*rule.programmatic, "launch.programmatic");
+    for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan.problem, values));
+    if (rule.repeat) add_chain(*rule.repeat, values, launch);
     if (!taken) continue;
     require_launchable(launch);
     if (rule.repeat) require_same_sizes(*rule.repeat, plan.problem, workspace);
