@@ -1,6 +1,5 @@
 #include "config/reader/load.h"
 
-#include "config/reader/interpreter.h"
 #include "config/reader/source.h"
 
 namespace tune::config {
@@ -22,7 +21,7 @@ Loaded load(std::span<const std::filesystem::path> yamls, const LoadRules& rules
   std::vector<Setting> chosen = apply_overrides(rules, source.root, diagnostics);
   std::optional<RecordedResult> result;
   if (yamls.size() == 1 && leave_specs_alone(rules)) result = read_result(source.root, diagnostics);
-  Plan plan = Interpreter(source, rules, diagnostics).run();
+  Plan plan = interpret(source, rules, diagnostics);
   plan.yaml =
       is_command ? std::filesystem::path(plan.name) : std::filesystem::absolute(yamls.front()).lexically_normal();
   if (plan.space.product_size() != 1) result.reset();

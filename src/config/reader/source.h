@@ -16,6 +16,9 @@ Source source_of_command(const LoadSettings& settings);
 /// left to be filtered for.
 std::vector<Setting> apply_overrides(const LoadSettings& settings, Node& root, Diagnostics& diagnostics);
 
+/// The plan of a tuning file. Throws as `load`.
+Plan interpret(const Source& source, const LoadRules& rules, Diagnostics& diagnostics);
+
 /// The nodes of `params:` in a tuning file, one per mapping of the union.
 std::vector<Node*> parameter_mappings(Node& root);
 
