@@ -39,6 +39,14 @@ Fields::Fields(const Node& node, std::string what, const std::vector<std::string
     diagnostics.add(node.place, fmt::format("{} must be a mapping, not {}", what_, describe(node)));
     return;
   }
+  for (const Entry& entry : node.entries)
+    if (const std::size_t colon = entry.key.text.find(':');
+        entry.value.kind == Node::Kind::null && !entry.key.quoted && colon != std::string::npos) {
+      const std::string key = entry.key.text.substr(0, colon), value = entry.key.text.substr(colon + 1);
+      diagnostics.add(entry.key.place, fmt::format("'{}' in {} lacks a blank behind its colon; write {}: {}",
+                                                   entry.key.text, what_, key, value));
+      diagnostics.throw_if_any();  // what else would be said follows from it
+    }
   const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
     if (std::ranges::find(known, entry.key.text) != known.end()) continue;

@@ -12,7 +12,8 @@
 
 namespace tune::config {
 
-/// A mapping with a fixed set of keys. The constructor reports a node of another kind and unknown keys.
+/// A mapping with a fixed set of keys. The constructor reports a node of another kind and unknown keys; it throws what
+/// is in the diagnostics at a key that lacks the blank behind its colon.
 class Fields {
  public:
   /// `what` is the name of the mapping in messages, such as `launch`. A node of another kind counts as a mapping

@@ -186,6 +186,15 @@ TEST_F(BadInput, AKeyWithoutABlankBehindItsColonIsSaid) {
             "put a blank behind the colon");
 }
 
+TEST_F(BadInput, AKeyOfASectionWithoutABlankBehindItsColonIsOneError) {
+  EXPECT_EQ(of_params("{P: {min:1, max: 4}}"),
+            "gemm.yaml:3: 'min:1' in parameter 'P' lacks a blank behind its colon; write min: 1");
+  EXPECT_EQ(complaint("name: x\nfile: k.cpp\nkernel: k\nproblem: {gemm: {m:64, n: 8}}\nlaunch: {arg: [A]}\n"),
+            "gemm.yaml:4: 'm:64' in gemm lacks a blank behind its colon; write m: 64");
+  EXPECT_EQ(of_params("{P: {'min:1', range: [1, 4]}}"),
+            "gemm.yaml:3: unknown key 'min:1' in parameter 'P'; it may have values, pow2, range, kind");
+}
+
 TEST_F(BadInput, ValuesOfAWrongFormAreRefused) {
   EXPECT_EQ(of_params("{P: {pow2: [3, 8]}}"),
             "gemm.yaml:3: parameter 'P' needs two powers of two in ascending order, such as pow2: [64, 256]");
