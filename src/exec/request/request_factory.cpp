@@ -1,5 +1,7 @@
 #include "exec/request/request_factory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -79,6 +81,14 @@ platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::pat
       result.named = platform::Hash().add(result.named).add(result.files.identity(file_around)).hex();
   for (const std::filesystem::path& needed : plan.build.depends) result.files.identity(needed);
   return result;
+}
+
+// It does not depend on the spec: if it cannot be launched, none can be checked.
+std::vector<wire::KernelLaunch> launches_of_reference(const Plan& plan, const Launch& kernel, const Spec& spec) try {
+  return launches_of(plan, {kernel}, spec, WhichLaunches::all, "reference");
+} catch (const Unlaunchable& error) {
+  throw Error(ExitCode::bad_input, fmt::format("{}: reference kernel '{}' cannot be launched: {}",
+                                               plan.yaml.filename().string(), kernel.kernel, error.what()));
 }
 
 }  // namespace
@@ -212,7 +222,7 @@ Spec RequestFactory::reference_spec(const Spec& spec) const {
 wire::BuildRequest RequestFactory::reference_build(const Spec& spec) const {
   wire::BuildRequest request = build(reference_spec(spec));
   if (const auto* kernel = std::get_if<Launch>(&plan_->kernel()->reference))
-    request.launches = launches_of(*plan_, {*kernel}, spec, WhichLaunches::all);
+    request.launches = launches_of_reference(*plan_, *kernel, spec);
   return request;
 }
 

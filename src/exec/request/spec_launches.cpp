@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace tune::exec {
 namespace {
 
 constexpr std::int64_t kMostRepeats = 100'000;
 
-/// What the expressions of a plan are for one spec. Errors name the entry by `what`.
+/// What the expressions of a section of the tuning file are for one spec. Errors name the entry by `what`.
 class Values {
  public:
-  Values(const Plan& plan, const Spec& spec) : slots_(plan.space.environment(spec)) {}
+  Values(const Plan& plan, const Spec& spec, std::string section = "launch")
+      : slots_(plan.space.environment(spec)), section_(std::move(section)) {}
+
+  /// What messages call an entry of the section.
+  std::string name(const char* entry) const { return section_ + "." + entry; }
 
   std::int64_t integer(const Expression& expression, const std::string& what) const {
     return value(expression, &Expression::integer, what);
@@ -60,23 +65,24 @@ class Values {
   }
 
   std::vector<Value> slots_;
+  std::string section_;
 };
 
 // Throws if a kernel cannot be launched with these values; the text is as in `launch.block is [64, 0]`.
-void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const char* what) {
+void require_least(const std::vector<std::int64_t>& values, std::int64_t least, const std::string& what) {
   if (std::ranges::all_of(values, [&](std::int64_t value) { return value >= least; })) return;
   const bool one = values.size() == 1;
   throw Unlaunchable(fmt::format("{} is {}{}{}; it must be at least {}", what, one ? "" : "[", fmt::join(values, ", "),
                                  one ? "" : "]", least));
 }
 
-void require_launchable(const wire::KernelLaunch& launch) {
-  require_least(launch.grid, 1, "launch.grid");
-  require_least(launch.block, 1, "launch.block");
-  require_least(launch.cluster, 1, "launch.cluster");
-  require_least({launch.shared}, 0, "launch.shared");
+void require_launchable(const wire::KernelLaunch& launch, const Values& values) {
+  require_least(launch.grid, 1, values.name("grid"));
+  require_least(launch.block, 1, values.name("block"));
+  require_least(launch.cluster, 1, values.name("cluster"));
+  require_least({launch.shared}, 0, values.name("shared"));
   for (const wire::Arg& arg : launch.args) {
-    require_least(arg.box, 1, "launch.args box");
+    require_least(arg.box, 1, values.name("args box"));
     const bool is_int = arg.kind == Argument::Kind::scalar && arg.type == Argument::Scalar::i32;
     if (is_int && arg.integer != static_cast<std::int32_t>(arg.integer))
       throw Unlaunchable(fmt::format("args: {} does not fit an int; write {{i64: ...}}", arg.integer));
@@ -93,15 +99,15 @@ std::optional<std::int64_t> bytes_of_buffer(const std::string& name, const Probl
 }
 
 // A step reads what the one before it wrote, so none of the buffers may be smaller.
-void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t workspace) {
+void require_same_sizes(const Chain& chain, const Problem& problem, std::int64_t workspace, const std::string& what) {
   const auto wanted = bytes_of_buffer(chain.to, problem, workspace);
   for (const std::string& name : {chain.from, chain.through}) {
     const auto bytes = bytes_of_buffer(name, problem, workspace);
     if (!wanted || !bytes || *bytes == *wanted || (name == "workspace" && *bytes > *wanted)) continue;
     throw Unlaunchable(
-        fmt::format("launch.repeat goes from {} to {} through {}, which must be of the same size, but {} "
+        fmt::format("{} goes from {} to {} through {}, which must be of the same size, but {} "
                     "has {} bytes and {} {}",
-                    chain.from, chain.to, chain.through, name, *bytes, chain.to, *wanted));
+                    what, chain.from, chain.to, chain.through, name, *bytes, chain.to, *wanted));
   }
 }
 
@@ -114,62 +120,59 @@ wire::Arg argument_at(const Argument& rule, const Problem& problem, const Values
     arg.swizzle = values.bytes(rule.swizzle, "swizzle of the tensor map of " + rule.buffer, kSwizzles);
     arg.l2_promotion = values.bytes(rule.l2, "l2 of the tensor map of " + rule.buffer, kL2Promotions);
   }
-  arg.box = values.extents(rule.box, "launch.args box");
+  arg.box = values.extents(rule.box, values.name("args box"));
   const auto* gemm = std::get_if<Gemm>(&problem);
   if (rule.kind == Argument::Kind::alpha) arg.number = gemm->alpha;
   if (rule.kind == Argument::Kind::beta) arg.number = gemm->beta;
   if (rule.kind != Argument::Kind::scalar) return arg;
   arg.written = rule.expression->text();
   if (rule.type == Argument::Scalar::i32 || rule.type == Argument::Scalar::i64)
-    arg.integer = values.integer(*rule.expression, "launch.args");
+    arg.integer = values.integer(*rule.expression, values.name("args"));
   else
-    arg.number = values.number(*rule.expression, "launch.args");
+    arg.number = values.number(*rule.expression, values.name("args"));
   return arg;
 }
 
 void add_chain(const Chain& chain, const Values& values, wire::KernelLaunch& launch) {
-  launch.repeat = values.integer(chain.times, "launch.repeat");
+  launch.repeat = values.integer(chain.times, values.name("repeat"));
   if (launch.repeat < 1 || launch.repeat > kMostRepeats)
-    throw Unlaunchable(fmt::format("launch.repeat is {}; it must be between 1 and {}", launch.repeat, kMostRepeats));
+    throw Unlaunchable(
+        fmt::format("{} is {}; it must be between 1 and {}", values.name("repeat"), launch.repeat, kMostRepeats));
   launch.from = chain.from;
   launch.to = chain.to;
   launch.through = chain.through;
 }
 
-std::int64_t workspace_bytes_at(const Plan& plan, const Values& values) {
+}  // namespace
+
+std::int64_t workspace_bytes_of(const Plan& plan, const Spec& spec) {
   const KernelPlan* kernel = plan.kernel();
   if (kernel == nullptr || !kernel->workspace) return 0;
-  const std::int64_t bytes = values.integer(kernel->workspace->bytes, "launch.workspace");
+  const std::int64_t bytes = Values(plan, spec).integer(kernel->workspace->bytes, "launch.workspace");
   require_least({bytes}, 0, "launch.workspace");
   return bytes;
 }
 
-}  // namespace
-
-std::int64_t workspace_bytes_of(const Plan& plan, const Spec& spec) {
-  return workspace_bytes_at(plan, Values(plan, spec));
-}
-
 std::vector<wire::KernelLaunch> launches_of(const Plan& plan, const std::vector<Launch>& rules, const Spec& spec,
-                                            WhichLaunches which) {
-  const Values values(plan, spec);
-  const std::int64_t workspace = workspace_bytes_at(plan, values);
+                                            WhichLaunches which, const std::string& section) {
+  const Values values(plan, spec, section);
+  const std::int64_t workspace = workspace_bytes_of(plan, spec);
   std::vector<wire::KernelLaunch> all;
   for (const Launch& rule : rules) {
-    const bool taken = !rule.condition || values.holds(*rule.condition, "launch.if");
+    const bool taken = !rule.condition || values.holds(*rule.condition, values.name("if"));
     if (which == WhichLaunches::taken && !taken) continue;
     wire::KernelLaunch& launch = all.emplace_back();
     launch.kernel = rule.kernel;
-    launch.grid = values.extents(rule.grid, "launch.grid");
-    launch.block = values.extents(rule.block, "launch.block");
-    launch.cluster = values.extents(rule.cluster, "launch.cluster");
-    if (rule.shared) launch.shared = values.integer(*rule.shared, "launch.shared");
-    launch.programmatic = rule.programmatic && values.holds(*rule.programmatic, "launch.programmatic");
+    launch.grid = values.extents(rule.grid, values.name("grid"));
+    launch.block = values.extents(rule.block, values.name("block"));
+    launch.cluster = values.extents(rule.cluster, values.name("cluster"));
+    if (rule.shared) launch.shared = values.integer(*rule.shared, values.name("shared"));
+    launch.programmatic = rule.programmatic && values.holds(*rule.programmatic, values.name("programmatic"));
     for (const Argument& arg : rule.args) launch.args.push_back(argument_at(arg, plan.problem, values));
     if (rule.repeat) add_chain(*rule.repeat, values, launch);
     if (!taken) continue;
-    require_launchable(launch);
-    if (rule.repeat) require_same_sizes(*rule.repeat, plan.problem, workspace);
+    require_launchable(launch, values);
+    if (rule.repeat) require_same_sizes(*rule.repeat, plan.problem, workspace, values.name("repeat"));
   }
   return all;
 }

@@ -132,6 +132,20 @@ TEST_F(WrongInTheFinals, LeavesNoSpecThatWorks) {
   EXPECT_EQ(on_page("0").find("\"seconds\":"), std::string::npos) << on_page("0");
 }
 
+TEST_F(CustomResume, AReferenceThatCannotBeLaunchedIsNamed) {
+  write("plain");
+  std::string file = sandbox_.read("copy.yaml");
+  sandbox_.write("copy.yaml", file.replace(file.find("args: [in, out, n]"), 18, "args: [in, out, n//(n-n)]"));
+  for (const char* command : {"--tune", "--build-only"}) {
+    const Result result = tune({command});
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_TRUE(has(result.err,
+                    "copy.yaml: reference kernel 'plain' cannot be launched: cannot evaluate reference.args: division"))
+        << result.err;
+    EXPECT_FALSE(has(result.err, "launch.")) << result.err;
+  }
+}
+
 TEST_F(CustomResume, AReferenceThatCannotBeBuiltIsOneLine) {
   write("absent");
   const Result result = tune();
