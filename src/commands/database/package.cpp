@@ -173,9 +173,19 @@ class Packer {
   }
 
   /// Files of an earlier package that this one has no more are removed; others in the folder stay. The manifest, which
-  /// says that all is there, is the last.
-  void write(std::map<std::string, std::string> files) const {
-    for (const auto& [old, hash] : package::files_in(manifest_of(folder_)))
+  /// says that all is there, is the last. Throws Error(bad_input) for a file of the user that has the name of one.
+  void write(std::map<std::string, std::string> files) {
+    const auto before = package::files_in(manifest_of(folder_));
+    replaces_ = !before.empty();
+    std::error_code none;
+    for (const auto& [name, text] : files)
+      if (replaces_ && name != "manifest.json" && !before.contains(name) && fs::exists(folder_ / name, none) &&
+          platform::read_file(folder_ / name) != text)
+        throw Error(ExitCode::bad_input,
+                    fmt::format("{} is no file of the package that is there, and would be lost; move it, or name "
+                                "another folder",
+                                (folder_ / name).string()));
+    for (const auto& [old, hash] : before)
       if (!files.contains(old)) fs::remove(folder_ / old);
     const auto manifest = files.extract("manifest.json");
     for (const auto& [name, text] : files) platform::write_file(folder_ / name, text);
@@ -188,10 +198,10 @@ class Packer {
     const std::string folder = typed_line({options_->output.lexically_normal().string()});
     const std::string build = typed_line({(options_->output / "build").lexically_normal().string()});
     return fmt::format(
-        "{0}: {1} in {2} for {3}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {4} && "
+        "{0}: {1} in {2} for {3}{5}\nnext: read README.md there, or test it:\n  cmake -S {0} -B {4} && "
         "cmake --build {4} && {4}/selftest\n",
         folder, plural(package.entries.size(), "size"), plural(binaries.size(), "binary", "binaries"), package.device,
-        build);
+        build, replaces_ ? ", in place of the package that was there" : "");
   }
 
   const PackageOptions* options_;
@@ -201,6 +211,7 @@ class Packer {
   bool serves_other_sizes_;
   Backend backend_;
   fs::path folder_;
+  bool replaces_ = false;  ///< an earlier package
 };
 
 /// A best YAML is a tuning file, too, but without the constraints that exclude sizes.

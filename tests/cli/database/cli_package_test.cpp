@@ -336,6 +336,18 @@ TEST_F(Package, LosesNothingOfTheUser) {
   EXPECT_TRUE(has(pack("empty", 2).err, "empty exists and is no package"));
 }
 
+TEST_F(Package, SaysThatItReplacesAnEarlierOne) {
+  make_database();
+  EXPECT_FALSE(has(pack("rows").out, "in place of"));
+  EXPECT_TRUE(has(pack("rows").out, ", in place of the package that was there\n"));
+  sandbox_.write("k.yaml", replaced(kYaml, "m <= 8", "m <= 3"));
+  pack("rows", 0, {"--partial"});
+  sandbox_.write("rows/src/variant_1.cpp", "mine");
+  sandbox_.write("k.yaml", kYaml);
+  EXPECT_TRUE(has(pack("rows", 2).err, "rows/src/variant_1.cpp is no file of the package that is there, and would be"));
+  EXPECT_EQ(sandbox_.read("rows/src/variant_1.cpp"), "mine");
+}
+
 TEST_F(Package, IsMadeOfASourceThatWasBuiltElsewhere) {
   make_database();
   sandbox_.write("moved/k.cpp", kKernel);
