@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "model/values/error.h"
 #include "model/values/names.h"
+#include "model/values/text.h"
 #include "report/columns.h"
 #include "report/shown_text.h"
 #include "report/text_page.h"
@@ -141,25 +144,44 @@ std::vector<GridColumn> chosen_columns(const std::vector<Listed>& all, const std
 /// How much is wrong, and where.
 std::string second_line(const std::string& message) { return first_line(message.substr(message.find('\n') + 1)); }
 
-std::string failure_line(const Trial& trial, const Summary& summary) {
+/// Why a spec has no result, and, of a wrong one, how much is wrong.
+std::pair<std::string, std::string> reason_of(const Trial& trial) {
   const Failure* failure = trial.failure();
-  const std::string why =
-      failure != nullptr
-          ? fmt::format("{}, {}: {}", to_text(failure->stage), to_text(failure->cause), first_line(failure->message))
-          : "pruned after the build: " + first_line(std::get<PrunedAfterBuild>(trial.outcome).reason);
+  if (failure == nullptr)
+    return {"pruned after the build: " + first_line(std::get<PrunedAfterBuild>(trial.outcome).reason), ""};
+  const bool says_more = failure->stage == Stage::check && failure->message.find('\n') != std::string::npos;
+  return {fmt::format("{}, {}: {}", to_text(failure->stage), to_text(failure->cause), first_line(failure->message)),
+          says_more ? second_line(failure->message) : ""};
+}
+
+/// `3, 7-9`: the numbers of all but the first. Precondition: ascending.
+std::string others_text(std::span<const Trial* const> alike) {
+  std::vector<std::string> runs;
+  for (std::size_t i = 1, end = i; i < alike.size(); i = end) {
+    const std::int64_t first = alike[i]->spec.mesh_idx;
+    for (end = i + 1; end < alike.size() && alike[end]->spec.mesh_idx == alike[end - 1]->spec.mesh_idx + 1;) ++end;
+    const std::int64_t last = alike[end - 1]->spec.mesh_idx;
+    runs.push_back(first == last ? std::to_string(first) : fmt::format("{}-{}", first, last));
+  }
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+/// The first of specs that failed alike, and which others did.
+std::string failure_lines(std::span<const Trial* const> alike, const Summary& summary) {
+  const Trial& trial = *alike.front();
+  const auto [why, more] = reason_of(trial);
   const std::string name = settings_text(trial.spec, summary.varying);
-  std::string line;
-  for (const std::string& part :
-       wrapped(fmt::format("{:7}  {}{}{}", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why),
-               static_cast<std::size_t>(summary.width), 9))
-    line += part + '\n';
-  if (failure != nullptr && failure->stage == Stage::check && failure->message.find('\n') != std::string::npos)
-    for (const std::string& part :
-         wrapped(std::string(9, ' ') + second_line(failure->message), static_cast<std::size_t>(summary.width), 9))
-      line += part + '\n';
+  std::string text;
+  const auto add = [&](const std::string& line) {
+    for (const std::string& part : wrapped(line, static_cast<std::size_t>(summary.width), 9)) text += part + '\n';
+  };
+  add(fmt::format("{:7}  {}{}{}", trial.spec.mesh_idx, name, name.empty() ? "" : "  ", why));
+  if (!more.empty()) add(std::string(9, ' ') + more);
+  if (alike.size() > 1)
+    add(fmt::format("{:9}and {} alike: {}", "", plural(alike.size() - 1, "other"), others_text(alike)));
   if (const auto log = summary.logs.find(trial.spec.mesh_idx); log != summary.logs.end())
-    line += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
-  return line;
+    text += fmt::format("         log: {}\n", printable(log->second, log->second.size()));
+  return text;
 }
 
 }  // namespace
@@ -193,11 +215,20 @@ std::string failures_text(const Summary& summary, std::size_t top) {
   for (const Trial& trial : summary.trials)
     if (trial.measurement() == nullptr) lost.push_back(&trial);
   std::ranges::sort(lost, {}, [](const Trial* trial) { return trial->spec.mesh_idx; });
+  std::vector<std::vector<const Trial*>> groups;
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const Trial* trial : lost) {
+    const auto [place, is_new] = places.emplace(reason_of(*trial), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(trial);
+  }
   std::string text = fmt::format("failed: {} of {}\n", lost.size(), summary.trials.size());
-  for (const Trial* trial : std::span(lost).first(top == 0 ? lost.size() : std::min(top, lost.size())))
-    text += failure_line(*trial, summary);
-  if (top > 0 && lost.size() > top)
-    text += fmt::format("({} more: the same command with --top all)\n", lost.size() - top);
+  std::size_t left = lost.size();
+  for (const auto& alike : std::span(groups).first(top == 0 ? groups.size() : std::min(top, groups.size()))) {
+    text += failure_lines(alike, summary);
+    left -= alike.size();
+  }
+  if (left > 0) text += fmt::format("({} more: the same command with --top all)\n", left);
   return text;
 }
 

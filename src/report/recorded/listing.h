@@ -19,8 +19,8 @@ struct ListingRules {
 /// column that there is not.
 std::string listing_text(const Summary& summary, const ListingRules& rules);
 
-/// Every spec that failed or was pruned after the build, with its reason and its log, by mesh_idx; `top` of them, or
-/// all if that is 0.
+/// Every spec that failed or was pruned after the build, by mesh_idx. Those with the same reason are one entry, with
+/// the log of the first; `top` entries, or all if that is 0.
 std::string failures_text(const Summary& summary, std::size_t top);
 
 /// Lines that a terminal of so many columns shows whole; 0: it is none.
