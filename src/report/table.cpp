@@ -159,7 +159,7 @@ std::string result_text(const Summary& summary) {
   for (const std::string& note : summary.notes) page.prose("note: " + note);
   add_losses(page, summary);
   if (hidden > 0 && summary.all_in.empty())
-    page.prose(fmt::format("the same command with --top all shows the other {} specs", hidden));
+    page.prose("the same command with --top all shows the other " + (hidden == 1 ? "spec" : plural(hidden, "spec")));
   return page.text();
 }
 

@@ -94,7 +94,7 @@ std::string why_no_default(const Plan& plan) {
     for (const Space::Mapping& mapping : plan.space.mappings())
       for (const Parameter& parameter : mapping.parameters)
         for (const Value& value : parameter.name == setting.name ? parameter.values : std::vector<Value>()) {
-          values.push_back(to_text(value));
+          values.push_back(to_yaml(value));
           is_value = is_value || same(value, setting.value);
         }
     if (values.size() > kMostListed) {
@@ -102,7 +102,7 @@ std::string why_no_default(const Plan& plan) {
       values.emplace_back("...");
     }
     if (!is_value)
-      return fmt::format("{} is never {}; its values are {}", setting.name, to_text(setting.value),
+      return fmt::format("{} is never {}; its values are {}", setting.name, to_yaml(setting.value),
                          fmt::join(values, ", "));
   }
   try {

@@ -36,7 +36,7 @@ bool accepts(std::span<const Filter> filters, const std::string& name, const Val
 
 std::string spelled(const std::vector<Value>& values) {
   std::string text;
-  for (const Value& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_text(value));
+  for (const Value& value : values) text += fmt::format("{}{}", text.empty() ? "" : ", ", to_yaml(value));
   return text;
 }
 

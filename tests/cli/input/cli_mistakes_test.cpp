@@ -159,6 +159,9 @@ TEST_F(Mistakes, ADefaultThatIsNoSpecIsWarnedOf) {
   EXPECT_TRUE(sandbox_.tune({"file.yaml", "--dry-run"})
                   .err.starts_with("warning: file.yaml:9: default is no spec, and is not tried: BM is never 3; its "
                                    "values are 1, 2, 4\n"));
+  sandbox_.write("file.yaml", std::string(kHead) + "params: {BM: ['4', '8']}\n" + kLaunch + "default: {BM: 8}\n");
+  EXPECT_TRUE(has(sandbox_.tune({"file.yaml", "--dry-run"}).err, "BM is never 8; its values are '4', '8'\n"));
+  EXPECT_TRUE(has(sandbox_.tune({"file.yaml", "--filter", "BM=9"}).err, "'BM' is never 9; its values are '4', '8'\n"));
   sandbox_.write("file.yaml", head + "default: {BM: 4}\n");
   EXPECT_TRUE(sandbox_.tune({"file.yaml", "--dry-run"})
                   .err.starts_with("warning: file.yaml:9: default is no spec, and is not tried: it is pruned: too "

@@ -101,6 +101,12 @@ TEST_F(FirstUse, TheTableHasTwentyRowsAndTheLastLineNamesTheOthers) {
   EXPECT_FALSE(with.out.ends_with("specs\n"));
 }
 
+TEST_F(FirstUse, OneOtherSpecIsNotCalledSpecs) {
+  sandbox_.write_script("{$T: {range: [1, 3]}}");
+  const Result result = tune({"bench.yaml", "--tune", "--no-finals", "--top", "2"});
+  EXPECT_TRUE(result.out.ends_with("\nthe same command with --top all shows the other spec\n")) << result.out;
+}
+
 TEST_F(FirstUse, AValidSpecIsOneThatNoConstraintPrunes) {
   sandbox_.write_script("{T: [1, 2, 3], SAYS: [right, dies]}\nconstraints: [T != 3]");
   EXPECT_TRUE(tune({"bench.yaml", "--dry-run"}).out.ends_with("Number of valid specs: 4\n"));
