@@ -239,6 +239,17 @@ class VerdictText {
   const Ranked* winner_;
 };
 
+/// Those whose results are wrong are chosen for the next finals, too.
+std::string advice_without_winner(const report::Summary& summary, const Finals& finals) {
+  const auto is_wrong = [](const Finalist& finalist) {
+    return !finalist.entrant.is_spec() || finalist.failure->is_wrong_result();
+  };
+  if (!std::ranges::all_of(finals.finalists, is_wrong)) return "the same command holds the finals again";
+  const auto count = std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
+  return fmt::format("the same command with --finalists {} has the next specs in the finals, too",
+                     count + std::min<std::ptrdiff_t>(count, std::ssize(summary.ranking.rows)));
+}
+
 std::string why_no_winner(const Finals& finals) {
   const auto spec = std::ranges::find_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
   return "there is no winner: all specs failed in the finals, though the sweep could time them: " +
@@ -261,7 +272,7 @@ Verdict verdict_without_winner(const report::Summary& summary, const TuningOutco
   if (!summary.trials.empty() && !may_win) verdict.decision = Decision::fail;
   verdict.lines = {head_of(verdict, summary) + verdict.why};
   if (!outcome.finals.has_winner() && may_win)
-    verdict.lines.emplace_back("  next: the same command holds the finals again");
+    verdict.lines.push_back("  next: " + advice_without_winner(summary, *outcome.finals.held()));
   return verdict;
 }
 

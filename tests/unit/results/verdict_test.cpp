@@ -310,6 +310,16 @@ TEST_F(VerdictTest, IsUndecidedWhereAllFailInTheFinalsAndTheSweepHasTimes) {
   EXPECT_EQ(line(1), "  next: the same command holds the finals again");
 }
 
+TEST_F(VerdictTest, SaysHowTheNextSpecsMeetWhereAllFinalistsAreWrong) {
+  const Failure wrong{Stage::check, Cause::reported, "wrong"};
+  held().finalists = {{.entrant = {trials_[0].spec}, .failure = wrong}};
+  summary_.winner = false;
+  EXPECT_EQ(line(1), "  next: the same command with --finalists 2 has the next specs in the finals, too");
+  held().finalists.push_back(
+      {.entrant = {trials_[1].spec}, .failure = Failure{Stage::measure, Cause::crashed, "killed"}});
+  EXPECT_EQ(line(1), "  next: the same command holds the finals again");
+}
+
 TEST_F(VerdictTest, NeedsNoFinalsWhereNoOtherSpecComesNear) {
   hold_none();
   EXPECT_EQ(verdict().decision, Decision::undecided);
