@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/settings.h"
 #include "model/values/escaped_text.h"
 #include "model/values/text.h"
 #include "report/shown_text.h"
@@ -139,7 +140,12 @@ class VerdictText {
 
   std::string compared_text() const {
     const ComparedSpec& row = *verdict_.compared;
-    if (row.same_code) return "new and old are the same code";
+    if (row.same_code) {
+      // As a file that was edited has.
+      const std::vector<Setting> others = without(row.old_spec.params, row.entrant.spec.params);
+      return "new and old are the same code" +
+             (others.empty() ? "" : fmt::format(", though the old file says {}", line_with_escapes(to_text(others))));
+    }
     if (!row.ratio && row.change == Change::unknown)
       return (standing_.by_time ? "the old time is not known: "
                                 : "the objective of the earlier result is not known: ") +

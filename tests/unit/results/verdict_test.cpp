@@ -218,6 +218,16 @@ TEST_F(VerdictTest, AsksForMoreOfTheTimeBudgetWhereThatEndsTheFinals) {
   EXPECT_TRUE(cli::has(next(), "with --time-budget 30s holds longer finals: --time-budget 10s leaves ")) << next();
 }
 
+TEST_F(VerdictTest, SaysWhereTheOldFileHasOtherParametersThanItsBuild) {
+  compare(1, Interval{1, 1}, Change::noise);
+  ComparedSpec& best = outcome_.comparison->shapes[0].best[0];
+  best.same_code = true;
+  EXPECT_TRUE(line(0).starts_with("PASS: new and old are the same code")) << line(0);
+  EXPECT_FALSE(cli::has(line(0), "though")) << line(0);
+  best.old_spec.params = {{"BM", Value(std::int64_t{7})}};
+  EXPECT_TRUE(line(0).starts_with("PASS: new and old are the same code, though the old file says BM=7")) << line(0);
+}
+
 TEST_F(VerdictTest, SaysWhereTheOldTimeIsTheRecordedOne) {
   compare(1.2, Interval{1.19, 1.21}, Change::slower);
   outcome_.comparison->shapes[0].best[0].paired = false;
