@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <set>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "config/foreign/configuration_text.h"
-#include "config/reader/problem_entries.h"
+#include "config/reader/problem_reader.h"
 #include "config/reader/source.h"
 #include "config/yaml/diagnostics.h"
 #include "config/yaml/fields.h"
@@ -20,6 +21,7 @@
 #include "model/values/error.h"
 #include "model/values/names.h"
 #include "model/values/text.h"
+#include "model/values/value.h"
 
 namespace tune::config {
 namespace {
@@ -42,6 +44,81 @@ void set_in_mapping(Node& mapping, const std::string& name, const Node& value) {
   else
     mapping.set(name, value);
 }
+
+constexpr std::array<std::string_view, 5> kTuneGemmNames = {"M", "N", "K", "rowMajorA", "rowMajorB"};
+
+/// The entries of a tuning file's problem that may be set from outside: those of a gemm, by our names or by tune_gemm's
+/// (M, rowMajorA), and the sizes of a custom problem. A program has neither, and no entries.
+class ProblemEntries {
+ public:
+  ProblemEntries(Node& root, Diagnostics& diagnostics) : diagnostics_(&diagnostics) {
+    Node* problem = root.find("problem");
+    if (problem == nullptr) return;
+    gemm_ = problem->find("gemm");
+    custom_ = problem->find("custom");
+  }
+
+  bool is_gemm() const { return gemm_ != nullptr; }
+  bool is_custom() const { return custom_ != nullptr; }
+
+  /// Sets an entry to a value as a user writes it; false: there is none of this name. Reports a value that cannot be.
+  bool set(const std::string& name, const std::string& text, const Place& place) {
+    return set_gemm(name, to_text(parse_value(text)), place) || set_custom_size(name, text, place);
+  }
+
+  /// The names that can be set.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    if (custom_ == nullptr) names.assign(kTuneGemmNames.begin(), kTuneGemmNames.end());
+    if (gemm_ != nullptr) names.insert(names.end(), kGemmKeys.begin(), kGemmKeys.end());
+    if (const Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr)
+      for (const Entry& entry : sizes->entries) names.push_back(entry.key.text);
+    return names;
+  }
+
+  /// The gemm's own key for one of its names; empty: it is no such name, or one of a layout.
+  static std::string gemm_key(const std::string& name) {
+    if (name == "M" || name == "N" || name == "K") return lower_case(name);
+    return std::ranges::find(kGemmKeys, name) != kGemmKeys.end() ? name : "";
+  }
+
+  /// Whether tune_gemm calls a size or a layout so.
+  static bool is_name_of_tune_gemm(const std::string& name) {
+    return std::ranges::find(kTuneGemmNames, name) != kTuneGemmNames.end();
+  }
+
+ private:
+  bool set_gemm(const std::string& name, const std::string& text, const Place& place) {
+    if (gemm_ == nullptr) return false;
+    const std::string key = gemm_key(name);
+    if (name == "rowMajorA" || name == "rowMajorB")
+      set_layout(name == "rowMajorA" ? "a" : "b", text, place);
+    else if (!key.empty())
+      gemm_->set(key, make_scalar(text, place));
+    else
+      return false;
+    return true;
+  }
+
+  void set_layout(const std::string& matrix, const std::string& text, const Place& place) {
+    if (text != "T" && text != "N") {
+      diagnostics_->add(place, fmt::format("rowMajor is '{}'; it must be T (row-major) or N", text));
+    }
+    if (gemm_->find("layout") == nullptr) gemm_->set("layout", make_mapping(place));
+    gemm_->find("layout")->set(matrix, make_scalar(text == "T" ? "row" : "col", place));
+  }
+
+  bool set_custom_size(const std::string& name, const std::string& text, const Place& place) {
+    Node* sizes = custom_ != nullptr ? custom_->find("sizes") : nullptr;
+    if (sizes == nullptr || sizes->find(name) == nullptr) return false;
+    sizes->set(name, make_scalar(text, place));
+    return true;
+  }
+
+  Diagnostics* diagnostics_;
+  Node* gemm_ = nullptr;
+  Node* custom_ = nullptr;
+};
 
 class Overrider {
  public:
