@@ -124,25 +124,23 @@ class LaunchReader {
     if (node.text == "workspace" || contains(context_.buffers, node.text)) {
       return make_argument(Argument::Kind::buffer, node.text);
     }
-    // In other expressions these name texts.
-    if (context_.gemm && (node.text == "scale_a" || node.text == "scale_b")) {
-      diagnostics_->add(node.place,
-                        fmt::format("{1}.args names {0}, and the problem has none; give it one, such as {0}: "
-                                    "tensor, or write {{optional: {0}}}",
-                                    node.text, context_.section));
-      return std::nullopt;
-    }
-    if (context_.gemm && (node.text == "group_offsets" || node.text == "group_rows")) {
-      const bool is_masked = contains(context_.buffers, "group_rows"), is_of_masked = node.text == "group_rows";
-      const std::string_view why =
-          is_masked      ? "the problem has max_rows, with which kernels get group_rows; write that"
-          : is_of_masked ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
-                         : "the problem has no groups; give it some, such as groups: 8";
-      diagnostics_->add(node.place, fmt::format("{2}.args names {0}, and {1}, or write {{optional: {0}}}", node.text,
-                                                why, context_.section));
-      return std::nullopt;
-    }
-    return read_scalar(node, Argument::Scalar::i32);
+    const std::string why = context_.gemm ? why_absent(node.text) : "";
+    if (why.empty()) return read_scalar(node, Argument::Scalar::i32);
+    diagnostics_->add(node.place, fmt::format("{}.args names {}, and {}, or write {{optional: {}}}", context_.section,
+                                              node.text, why, node.text));
+    return std::nullopt;
+  }
+
+  /// Why a gemm has no such buffer, where others have; empty: none has. In other expressions these names are texts.
+  std::string why_absent(const std::string& name) const {
+    if (name == "scale_a" || name == "scale_b")
+      return fmt::format("the problem has none; give it one, such as {}: tensor", name);
+    if (name != "group_offsets" && name != "group_rows") return "";
+    if (contains(context_.buffers, "group_rows"))
+      return "the problem has max_rows, with which kernels get group_rows; write that";
+    return name == "group_rows"
+               ? "the problem has no groups with max_rows; give it some, such as groups: 8 and max_rows: 64"
+               : "the problem has no groups; give it some, such as groups: 8";
   }
 
   /// What depends on parameters is checked for each spec.
