@@ -16,12 +16,14 @@
 #include "package/package_sources.h"
 #include "platform/files/file.h"
 #include "platform/process/process.h"
+#include "support/has.h"
 #include "support/tuning_folder.h"
 
 namespace tune::package_test {
 namespace {
 
 namespace fs = std::filesystem;
+using cli::has;
 using Sizes = std::vector<std::int64_t>;  // m, n, k, lda, ldb, ldc
 
 constexpr std::int64_t kMultiprocessors = 132, kComputeUnits = 104;
@@ -222,6 +224,15 @@ class Packages : public testing::Test {
     return all;
   }
 
+  /// What the program says of a launch for each of these sizes, and of all in its last line.
+  std::vector<std::string> launch(const std::vector<Sizes>& sizes,
+                                  std::map<std::string, std::string> environment = {}) {
+    environment["TUNE_TEST_LAUNCHES"] = folder_.path() / "launches";
+    return run(sizes, "--launch", std::move(environment));
+  }
+  /// What the driver was told to do in all of them.
+  std::string launched() const { return platform::read_file(folder_.path() / "launches"); }
+
   /// What the tuning file says of a variant for these sizes, as the program prints it.
   std::string expected(const package::Variant& variant, const config::Loaded& at) const {
     const auto spec = at.plan.space.at(variant.spec.params);
@@ -290,6 +301,7 @@ std::vector<Setting> hopper(const std::string& texts) {
   return params;
 }
 
+constexpr const char* kHopper = TUNE_SOURCE_DIR "/configs/hopper_bf16.yaml";
 constexpr const char* kGemv =
     "KERNEL=gemv SWAP=1 BM=64 BN=8 BK=64 CONSUMERS=1 SCHEDULE=coop $CLUSTER_M=1 $CLUSTER_N=1 EPILOGUE=direct "
     "REDUCE=none "
@@ -307,11 +319,10 @@ constexpr const char* kSplit =
     "REDUCE=workspace $SPLIT_K=4 $GROUP=8 $STAGGER=0 ROWS_PER_WARP=1 UNROLL=1 WARPS=8";
 
 TEST_F(Packages, LaunchWhatTheTuningFileSaysForAnySizes) {
-  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
-  add(yaml, tight(2, 8192, 8192), hopper(kGemv), "gemv");
-  add(yaml, tight(16, 8192, 8192), hopper(kFewRows), "few");
-  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
-  add(yaml, tight(64, 2048, 16384), hopper(kSplit), "split");
+  add(kHopper, tight(2, 8192, 8192), hopper(kGemv), "gemv");
+  add(kHopper, tight(16, 8192, 8192), hopper(kFewRows), "few");
+  add(kHopper, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  add(kHopper, tight(64, 2048, 16384), hopper(kSplit), "split");
   build();
   std::mt19937 random(1);
   const auto any_of = [&](std::vector<std::int64_t> values) { return values[random() % values.size()]; };
@@ -362,15 +373,11 @@ TEST_F(Packages, LaunchGroupsWithRoomForMoreRows) {
   build({"-DGROUPS=8", "-DMAX_ROWS=512"});
   compile_its_test();
   EXPECT_EQ(compare({tight(1024, 4096, 7168), tight(2048, 4096, 7168), tight(100, 640, 512), tight(7, 512, 64)}), 6);
-  const std::string launches = (folder_.path() / "launches").string();
-  const auto lines = run({tight(1024, 4096, 7168), tight(4096, 4096, 7168), tight(4097, 4096, 7168)}, "--launch",
-                         {{"TUNE_TEST_LAUNCHES", launches}});
+  const auto lines = launch({tight(1024, 4096, 7168), tight(4096, 4096, 7168), tight(4097, 4096, 7168)});
   EXPECT_EQ(lines[0].substr(0, 5), "ok; ;");
   EXPECT_EQ(lines[1].substr(0, lines[1].rfind(';')), "ok; these sizes were not tuned");
-  EXPECT_NE(lines[2].find("; m is more than groups * max_rows;"), std::string::npos) << lines[2];
-  const std::string launched = platform::read_file(launches);
-  EXPECT_NE(launched.find("map of type 9, 2 dimensions, 7168 x 4096, 14336 bytes between rows"), std::string::npos)
-      << launched;
+  EXPECT_TRUE(has(lines[2], "; m is more than groups * max_rows;"));
+  EXPECT_TRUE(has(launched(), "map of type 9, 2 dimensions, 7168 x 4096, 14336 bytes between rows"));
 }
 
 TEST_F(Packages, LaunchGroupsWithRoomOnAmd) {
@@ -527,14 +534,12 @@ TEST_F(Packages, HaveTheNumbersOfTheEvaluator) {
 }
 
 TEST_F(Packages, CountWhatTheyLaunch) {
-  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
-  add(yaml, tight(2, 8192, 8192), hopper(kGemv), "gemv");
-  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  add(kHopper, tight(2, 8192, 8192), hopper(kGemv), "gemv");
+  add(kHopper, tight(8192, 8192, 8192), hopper(kLarge), "large");
   build();
   const std::vector<Sizes> sizes = {tight(2, 8192, 8192), tight(8192, 8192, 8192), tight(2, 8192, 4096),
                                     tight(2, 8192, 8191)};
-  const std::string launches = (folder_.path() / "launches").string();
-  const auto lines = run(sizes, "--launch", {{"TUNE_TEST_LAUNCHES", launches}, {"TUNE_TEST_INTEGERS", "3 4"}});
+  const auto lines = launch(sizes, {{"TUNE_TEST_INTEGERS", "3 4"}});
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0], "ok; ; 0 allocations");
   EXPECT_EQ(lines[1], "ok; ; 0 allocations");
@@ -546,25 +551,25 @@ TEST_F(Packages, CountWhatTheyLaunch) {
   // The kernel of each: `gemv` gets n and k as its arguments 3 and 4, `gemm` its workspace and m.
   std::vector<std::string> right;
   for (const auto& [variant, at_sizes] : {std::pair<std::size_t, Sizes>{0, sizes[0]}, {1, sizes[1]}, {0, sizes[2]}}) {
-    const config::Loaded at = load_at(yaml, at_sizes);
+    const config::Loaded at = load_at(kHopper, at_sizes);
     const Spec spec = std::get<Spec>(at.plan.space.at(package_.variants[variant].spec.params));
     for (const wire::KernelLaunch& launch :
          exec::launches_of(at.plan, at.plan.kernel()->launches, spec, exec::WhichLaunches::taken))
       right.push_back(package_.variants[variant].artifact + ": " +
                       text_of(launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared));
   }
-  std::vector<std::string> launched, others;
-  std::istringstream log(platform::read_file(launches));
+  std::vector<std::string> kernels, others;
+  std::istringstream log(launched());
   for (std::string line; std::getline(log, line);)
-    (line.find(" grid ") != std::string::npos ? launched : others).push_back(line);
-  ASSERT_EQ(launched.size(), right.size());
-  EXPECT_EQ(launched[0], right[0] + " 8192 8192");
-  EXPECT_EQ(launched[1].substr(0, right[1].size()), right[1]);
-  EXPECT_EQ(launched[2], right[2] + " 8192 4096");
+    (line.find(" grid ") != std::string::npos ? kernels : others).push_back(line);
+  ASSERT_EQ(kernels.size(), right.size());
+  EXPECT_EQ(kernels[0], right[0] + " 8192 8192");
+  EXPECT_EQ(kernels[1].substr(0, right[1].size()), right[1]);
+  EXPECT_EQ(kernels[2], right[2] + " 8192 4096");
   // What each kernel may use is asked for once; `large` has three tensor maps, of A, B and C.
   EXPECT_EQ(others, (std::vector<std::string>{
                         "attribute 14 of gemv is 1", "attribute 8 of gemv is 32768", "attribute 14 of large is 1",
-                        "attribute 8 of large is " + launched[1].substr(launched[1].find("shared ") + 7, 6),
+                        "attribute 8 of large is " + kernels[1].substr(kernels[1].find("shared ") + 7, 6),
                         "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 3",
                         "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 3",
                         "map of type 9, 2 dimensions, 8192 x 8192, 16384 bytes between rows, swizzle 3, promotion 0"}));
@@ -579,40 +584,35 @@ TEST_F(Packages, KeepRowsApart) {
       "params: {E: 1}\nlaunch: {grid: [1], block: [32], c_init: zero, args: [A, B, C, m, n, k, lda, ldb, ldc]}\n");
   add(file, tight(64, 64, 64), {{"E", std::int64_t{1}}}, "e");
   build();
-  const std::string launches = (folder_.path() / "launches").string();
-  const auto lines = run({{16, 32, 64, 64, 64, 40},
-                          {16, 32, 64, 63, 64, 32},
-                          {16, 32, 64, 64, 63, 32},
-                          {16, 32, 64, 64, 64, 31},
-                          {INT64_MAX, 32, 64, 64, 64, 32},
-                          {0, 32, 64, 64, 64, 32}},
-                         "--launch", {{"TUNE_TEST_LAUNCHES", launches}});
+  const auto lines = launch({{16, 32, 64, 64, 64, 40},
+                             {16, 32, 64, 63, 64, 32},
+                             {16, 32, 64, 64, 63, 32},
+                             {16, 32, 64, 64, 64, 31},
+                             {INT64_MAX, 32, 64, 64, 64, 32},
+                             {0, 32, 64, 64, 64, 32}});
   ASSERT_EQ(lines.size(), 7U);
   EXPECT_EQ(lines[0].substr(0, 3), "ok;");
-  EXPECT_TRUE(platform::read_file(launches).find("16 rows of 128 bytes become 0, 160 bytes between them\n") !=
-              std::string::npos)
-      << platform::read_file(launches);
-  EXPECT_NE(lines[1].find("; lda is less than a row of the matrix;"), std::string::npos) << lines[1];
-  EXPECT_NE(lines[2].find("; ldb is less than a column of the matrix;"), std::string::npos) << lines[2];
-  EXPECT_NE(lines[3].find("; ldc is less than a row of the matrix;"), std::string::npos) << lines[3];
-  EXPECT_NE(lines[4].find("; A takes more bytes than 64 bits can count;"), std::string::npos) << lines[4];
-  EXPECT_NE(lines[5].find("; m is less than 1;"), std::string::npos) << lines[5];
+  EXPECT_TRUE(has(launched(), "16 rows of 128 bytes become 0, 160 bytes between them\n"));
+  EXPECT_TRUE(has(lines[1], "; lda is less than a row of the matrix;"));
+  EXPECT_TRUE(has(lines[2], "; ldb is less than a column of the matrix;"));
+  EXPECT_TRUE(has(lines[3], "; ldc is less than a row of the matrix;"));
+  EXPECT_TRUE(has(lines[4], "; A takes more bytes than 64 bits can count;"));
+  EXPECT_TRUE(has(lines[5], "; m is less than 1;"));
 }
 
 TEST_F(Packages, LaunchNothingThatTheDeviceExcludes) {
-  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
-  add(yaml, tight(64, 2048, 16384), hopper(kSplit), "split");
+  add(kHopper, tight(64, 2048, 16384), hopper(kSplit), "split");
   build();
   // All parts of all tiles run at the same time, or blocks wait for others for ever.
-  const auto few = run({tight(64, 2048, 16384)}, "--launch",
-                       {{"TUNE_TEST_MULTIPROCESSORS", "114"}, {"TUNE_TEST_CARD", "NVIDIA H100 PCIe"}});
+  const auto few =
+      launch({tight(64, 2048, 16384)}, {{"TUNE_TEST_MULTIPROCESSORS", "114"}, {"TUNE_TEST_CARD", "NVIDIA H100 PCIe"}});
   EXPECT_EQ(few.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
-  EXPECT_NE(few[0].find("all parts of all tiles run at the same time"), std::string::npos) << few[0];
-  const auto another = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_OTHER_DEVICE", "1"}});
+  EXPECT_TRUE(has(few[0], "all parts of all tiles run at the same time"));
+  const auto another = launch({tight(64, 2048, 16384)}, {{"TUNE_TEST_OTHER_DEVICE", "1"}});
   EXPECT_EQ(another[0].substr(0, another[0].find(';')), "the current device is not the one that the plan is for");
-  const auto older = run({tight(64, 2048, 16384)}, "--launch", {{"TUNE_TEST_CAPABILITY", "80"}});
+  const auto older = launch({tight(64, 2048, 16384)}, {{"TUNE_TEST_CAPABILITY", "80"}});
   EXPECT_EQ(older.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
-  EXPECT_NE(older[0].find("for another architecture"), std::string::npos) << older[0];
+  EXPECT_TRUE(has(older[0], "for another architecture"));
 }
 
 // HIP's runtime is a stand-in, too, which takes the place of a card that is not here.
@@ -630,28 +630,25 @@ TEST_F(Packages, LaunchOnAmdWhatTheTuningFileSays) {
   build();
   EXPECT_TRUE(fs::exists(folder_.path() / "bin/gfx90a/one.hsaco"));
   EXPECT_EQ(compare({tight(64, 64, 64), tight(512, 64, 64), tight(100, 3, 5), {64, 64, 64, 72, 80, 96}}), 7);
-  const std::string launches = (folder_.path() / "launches").string();
-  const auto lines = run({tight(64, 64, 64), {512, 64, 64, 64, 64, 96}}, "--launch",
-                         {{"TUNE_TEST_LAUNCHES", launches}, {"TUNE_TEST_INTEGERS", "4"}});
+  const auto lines = launch({tight(64, 64, 64), {512, 64, 64, 64, 64, 96}}, {{"TUNE_TEST_INTEGERS", "4"}});
   EXPECT_EQ(lines, (std::vector<std::string>{"ok; ; 0 allocations", "ok; these sizes were not tuned; 0 allocations",
                                              "exact 1 rule 1 miss 0 failed 0 hits 2"}));
-  EXPECT_EQ(platform::read_file(launches),
+  EXPECT_EQ(launched(),
             "16384 bytes become 0\n64 rows of 256 bytes become 0, 256 bytes between them\n"
             "one: a grid 104 1 1 block 64 4 1 cluster 0 0 0 shared 4096 64\n"
             "262144 bytes become 0\n512 rows of 256 bytes become 0, 384 bytes between them\n"
             "two: a grid 104 2 1 block 64 4 1 cluster 0 0 0 shared 8192 512\n"
             "two: reduce grid 512 1 1 block 64 1 1 cluster 0 0 0 shared 0 96\n");
-  const auto other = run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_ARCHITECTURE", "gfx908:xnack-"}});
+  const auto other = launch({tight(64, 64, 64)}, {{"TUNE_TEST_ARCHITECTURE", "gfx908:xnack-"}});
   EXPECT_EQ(other.back(), "exact 0 rule 0 miss 1 failed 0 hits 0");
-  EXPECT_NE(other[0].find("for another architecture"), std::string::npos) << other[0];
-  EXPECT_EQ(run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_ARCHITECTURE", "gfx90a0"}}).back(), other.back());
-  EXPECT_EQ(run({tight(64, 64, 64)}, "--launch", {{"TUNE_TEST_CARD", "AMD Instinct MI210"}}).back(),
+  EXPECT_TRUE(has(other[0], "for another architecture"));
+  EXPECT_EQ(launch({tight(64, 64, 64)}, {{"TUNE_TEST_ARCHITECTURE", "gfx90a0"}}).back(), other.back());
+  EXPECT_EQ(launch({tight(64, 64, 64)}, {{"TUNE_TEST_CARD", "AMD Instinct MI210"}}).back(),
             "exact 0 rule 1 miss 0 failed 0 hits 1");
 }
 
 TEST_F(Packages, RefuseCodeThatWasChanged) {
-  const fs::path yaml = fs::path(TUNE_SOURCE_DIR) / "configs/hopper_bf16.yaml";
-  add(yaml, tight(8192, 8192, 8192), hopper(kLarge), "large");
+  add(kHopper, tight(8192, 8192, 8192), hopper(kLarge), "large");
   write_files();
   std::string table = platform::read_file(folder_.path() / "src/binaries.cpp");
   const auto sum = table.find("_end, ") + 6;
@@ -660,7 +657,7 @@ TEST_F(Packages, RefuseCodeThatWasChanged) {
   std::vector<std::string> sources(std::begin(kSources), std::end(kSources));
   sources.emplace_back("src/binaries.S");
   compile(sources);
-  EXPECT_EQ(run({tight(8192, 8192, 8192)}, "--launch").back(), "exact 0 rule 0 miss 0 failed 1 hits 0");
+  EXPECT_EQ(launch({tight(8192, 8192, 8192)}).back(), "exact 0 rule 0 miss 0 failed 1 hits 0");
 }
 
 TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
@@ -677,7 +674,7 @@ TEST_F(Packages, KeepWhatTheKernelIsNotTold) {
        {"planner.cluster({2, 1});\n", "planner.programmatic(greater(size_m, 32));\n",
         "planner.compiled(size_batch, 3, \"the kernel is not told batch\");\n",
         "planner.compiled(size_stride_a, tight_stride_a(sizes), \"the kernel is not told stride_a\");\n"})
-    EXPECT_NE(table.find(line), std::string::npos) << line;
+    EXPECT_TRUE(has(table, line));
 }
 
 TEST_F(Packages, SayHowPyTorchCallsThem) {
@@ -694,8 +691,8 @@ TEST_F(Packages, SayHowPyTorchCallsThem) {
   };
   for (const auto& [layout, product] : {std::pair("col", "a @ b.T"), std::pair("row", "a @ b")}) {
     const std::string text = read_me(layout);
-    EXPECT_NE(text.find("PYTHONPATH=build/python python3\n"), std::string::npos) << text;
-    EXPECT_NE(text.find(fmt::format("`tuned_pack.matmul(a, b)` is `{}`. ", product)), std::string::npos) << text;
+    EXPECT_TRUE(has(text, "PYTHONPATH=build/python python3\n"));
+    EXPECT_TRUE(has(text, fmt::format("`tuned_pack.matmul(a, b)` is `{}`. ", product)));
   }
 }
 
@@ -711,7 +708,7 @@ TEST_F(Packages, MapTheBuffersOfACustomProblem) {
   const std::string table = package::files_of(package_).at("src/table.cpp");
   for (const char* line : {"planner.map(0, 9, {multiply(8, size_pieces)}, {}, {16}, 32, 0);\n",
                            "planner.map(1, 7, {size_pieces}, {}, {16}, 0, 0);\n"})
-    EXPECT_NE(table.find(line), std::string::npos) << line << table;
+    EXPECT_TRUE(has(table, line));
 }
 
 TEST_F(Packages, SayWhatTheyCannotCompute) {
