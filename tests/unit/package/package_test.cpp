@@ -183,7 +183,7 @@ class Packages : public testing::Test {
     ASSERT_TRUE(finished.exit.clean()) << finished.captured;
   }
 
-  /// All sources are compiled as one, which takes half the time.
+  /// All sources are compiled as one, which takes less time.
   void build(const std::vector<std::string>& flags = {}) {
     write_files();
     std::string all;
