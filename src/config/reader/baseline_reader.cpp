@@ -72,15 +72,17 @@ std::vector<Baseline> read_baselines(const Node& node, const std::filesystem::pa
       baselines.push_back({Baseline::Kind::vendor, unique_label(baselines, "vendor"), {}});
     } else {
       const std::filesystem::path path = resolve(*item, folder, diagnostics);
+      Node root;
       try {
-        const Node root = read_yaml(path, diagnostics);
-        const Node* params = find_params(root, diagnostics);
-        if (params == nullptr) continue;
-        add(path.filename().string(), *params, fmt::format("baseline {}", item->text));
-        baselines.back().file = path;
+        root = read_yaml(path, diagnostics);
       } catch (const Error& error) {
         diagnostics.add(item->place, fmt::format("baseline '{}': {}", item->text, error.what()));
+        continue;
       }
+      const Node* params = find_params(root, diagnostics);
+      if (params == nullptr) continue;
+      add(path.filename().string(), *params, fmt::format("baseline {}", item->text));
+      baselines.back().file = path;
     }
   }
   return baselines;

@@ -294,7 +294,7 @@ class Overrider {
       for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
   }
 
-  static bool has_values(const Node& mapping, const Shape& shape) {
+  static bool has_values(const Node& mapping, const Shape& shape) try {
     Diagnostics ignored;  // whoever reads the mapping reports them
     return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
       const Entry* entry = find_entry(mapping, setting.name);
@@ -303,6 +303,8 @@ class Overrider {
           read_parameter(entry->key, entry->value, Arithmetic::unquoted, ignored);
       return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
     });
+  } catch (const Error&) {
+    return false;
   }
 
   void apply(const Setting& setting, const Place& place) {

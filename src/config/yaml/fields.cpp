@@ -39,17 +39,21 @@ Fields::Fields(const Node& node, std::string what, const std::vector<std::string
     diagnostics.add(node.place, fmt::format("{} must be a mapping, not {}", what_, describe(node)));
     return;
   }
+  const std::vector<std::string> known(keys.begin(), keys.end());
+  const auto is_known = [&](const std::string& key) { return std::ranges::find(known, key) != known.end(); };
   for (const Entry& entry : node.entries)
     if (const std::size_t colon = entry.key.text.find(':');
         entry.value.kind == Node::Kind::null && !entry.key.quoted && colon != std::string::npos) {
       const std::string key = entry.key.text.substr(0, colon), value = entry.key.text.substr(colon + 1);
-      diagnostics.add(entry.key.place, fmt::format("'{}' in {} lacks a blank behind its colon; write {}: {}",
-                                                   entry.key.text, what_, key, value));
+      const std::string advice =
+          is_known(key) ? fmt::format("write {}: {}", key, value)
+                        : fmt::format("and there is no key '{}'; it may have {}", key, fmt::join(known, ", "));
+      diagnostics.add(entry.key.place, fmt::format("'{}' in {} lacks a blank behind its colon{} {}", entry.key.text,
+                                                   what_, is_known(key) ? ";" : ",", advice));
       diagnostics.throw_if_any();  // what else would be said follows from it
     }
-  const std::vector<std::string> known(keys.begin(), keys.end());
   for (const Entry& entry : node.entries) {
-    if (std::ranges::find(known, entry.key.text) != known.end()) continue;
+    if (is_known(entry.key.text)) continue;
     unknown_.push_back(entry.key.text);
     std::string advice = did_you_mean(entry.key.text, known);
     const std::string_view section = what_ == "the tuning file" || what_ == "problem" ? section_of(entry.key.text) : "";

@@ -187,8 +187,12 @@ TEST_F(BadInput, AKeyWithoutABlankBehindItsColonIsSaid) {
 }
 
 TEST_F(BadInput, AKeyOfASectionWithoutABlankBehindItsColonIsOneError) {
-  EXPECT_EQ(of_params("{P: {min:1, max: 4}}"),
-            "gemm.yaml:3: 'min:1' in parameter 'P' lacks a blank behind its colon; write min: 1");
+  EXPECT_EQ(
+      of_params("{P: {min:1, max: 4}}"),
+      "gemm.yaml:3: 'min:1' in parameter 'P' lacks a blank behind its colon, and there is no key 'min'; it may have "
+      "values, pow2, range, kind");
+  EXPECT_EQ(of_params("{P: {kind:fixed, pow2: [1, 4]}}"),
+            "gemm.yaml:3: 'kind:fixed' in parameter 'P' lacks a blank behind its colon; write kind: fixed");
   EXPECT_EQ(complaint("name: x\nfile: k.cpp\nkernel: k\nproblem: {gemm: {m:64, n: 8}}\nlaunch: {arg: [A]}\n"),
             "gemm.yaml:4: 'm:64' in gemm lacks a blank behind its colon; write m: 64");
   EXPECT_EQ(of_params("{P: {'min:1', range: [1, 4]}}"),
