@@ -10,7 +10,9 @@
 #include "commands/tune/rules.h"
 #include "commands/tune/source_check.h"
 #include "exec/build/kept_files.h"
+#include "exec/request/spec_launches.h"
 #include "model/program.h"
+#include "model/values/error.h"
 #include "platform/files/streams.h"
 #include "report/failure_summary.h"
 #include "report/text_page.h"
@@ -80,7 +82,11 @@ ExitCode build_only(Target& target) {
       static_cast<std::size_t>(target.job.search.max_evals.value_or(std::numeric_limits<std::int64_t>::max()));
   std::vector<report::BuildRow> rows = queue_builds(*strategy, most, service);
   const Spec* reference = spec_of_reference(target.plan(), rows);
-  if (reference != nullptr) service.builds().find_or_build_reference(*reference);
+  try {
+    if (reference != nullptr) service.builds().find_or_build_reference(*reference);
+  } catch (const exec::Unlaunchable& error) {
+    throw Error(ExitCode::bad_input, fmt::format("{}: {}", name_of_input(target.options), error.what()));
+  }
   service.finish_builds();
   for (report::BuildRow& row : rows) {
     judge(row, service);

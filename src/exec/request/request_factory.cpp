@@ -83,12 +83,10 @@ platform::SourceHash hash_of_source(const Plan& plan, const std::filesystem::pat
   return result;
 }
 
-// It does not depend on the spec: if it cannot be launched, none can be checked.
 std::vector<wire::KernelLaunch> launches_of_reference(const Plan& plan, const Launch& kernel, const Spec& spec) try {
   return launches_of(plan, {kernel}, spec, WhichLaunches::all, "reference");
 } catch (const Unlaunchable& error) {
-  throw Error(ExitCode::bad_input, fmt::format("{}: reference kernel '{}' cannot be launched: {}",
-                                               plan.yaml.filename().string(), kernel.kernel, error.what()));
+  throw Unlaunchable(fmt::format("reference kernel '{}' cannot be launched: {}", kernel.kernel, error.what()));
 }
 
 }  // namespace

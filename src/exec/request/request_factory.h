@@ -57,8 +57,7 @@ class RequestFactory {
   std::optional<std::string> pruned_after_build(const Spec& spec, const BuildInfo& build) const;
 
   /// How the reference result is made. For a GEMM the problem says all. For a custom problem it takes the trusted spec,
-  /// or the reference kernel, which is built with the parameters of `spec`. Throw Unlaunchable, or Error(bad_input) if
-  /// the reference kernel cannot be launched.
+  /// or the reference kernel, which is built with the parameters of `spec`. Throw Unlaunchable.
   wire::BuildRequest reference_build(const Spec& spec) const;
   Spec reference_spec(const Spec& spec) const;
   std::string reference_build_key(const Spec& spec) const;
