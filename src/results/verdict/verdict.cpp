@@ -245,15 +245,20 @@ class VerdictText {
   const Ranked* winner_;
 };
 
-/// Those whose results are wrong are chosen for the next finals, too.
+/// Those whose results are wrong are chosen for the next finals, too, and none that was stopped early ever is.
 std::string advice_without_winner(const report::Summary& summary, const Finals& finals) {
   const auto is_wrong = [](const Finalist& finalist) {
     return !finalist.entrant.is_spec() || finalist.failure->is_wrong_result();
   };
   if (!std::ranges::all_of(finals.finalists, is_wrong)) return "the same command holds the finals again";
+  const auto is_other = [](const Ranked& row) {
+    return row.failed_in_finals == nullptr && row.same_as == nullptr && !row.trial->measurement()->timing.stopped_early;
+  };
+  const auto others = std::ranges::count_if(summary.ranking.rows, is_other);
+  if (others == 0) return "find out why the results are wrong there; no other spec was timed in full";
   const auto count = std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
   return fmt::format("the same command with --finalists {} has the next specs in the finals, too",
-                     count + std::min<std::ptrdiff_t>(count, std::ssize(summary.ranking.rows)));
+                     count + std::min(count, others));
 }
 
 std::string why_no_winner(const Finals& finals) {
