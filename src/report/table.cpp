@@ -138,7 +138,7 @@ void add_losses(TextPage& page, const Summary& summary) {
   page.rule();
   for (const LossLines* lines : {&pruned, &lost, &unranked}) page.losses(*lines);
   if (!summary.run.empty() && any_lost_alike(summary.trials))
-    page.command("each of them:", typed_line({"tune", "show", summary.run, "--failed"}));
+    page.command("each of them:", typed_line({"tune", "show", summary.run, "--failed", "--top", "all"}));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -215,16 +216,20 @@ std::string failures_text(const Summary& summary, std::size_t top) {
   for (const Trial& trial : summary.trials)
     if (trial.measurement() == nullptr) lost.push_back(&trial);
   std::ranges::sort(lost, {}, [](const Trial* trial) { return trial->spec.mesh_idx; });
-  std::vector<std::vector<const Trial*>> groups;
+  std::vector<std::vector<const Trial*>> groups;  // with `top` 0 each for itself
   std::map<std::pair<std::string, std::string>, std::size_t> places;
   for (const Trial* trial : lost) {
     const auto [place, is_new] = places.emplace(reason_of(*trial), groups.size());
-    if (is_new) groups.emplace_back();
+    if (is_new || top == 0) {
+      place->second = groups.size();
+      groups.emplace_back();
+    }
     groups[place->second].push_back(trial);
   }
   std::string text = fmt::format("failed: {} of {}\n", lost.size(), summary.trials.size());
   std::size_t left = lost.size();
-  for (const auto& alike : std::span(groups).first(top == 0 ? groups.size() : std::min(top, groups.size()))) {
+  const std::size_t shown = top == 0 ? groups.size() : std::min(top, groups.size());
+  for (const auto& alike : std::span(groups).first(shown)) {
     text += failure_lines(alike, summary);
     left -= alike.size();
   }

@@ -20,7 +20,7 @@ struct ListingRules {
 std::string listing_text(const Summary& summary, const ListingRules& rules);
 
 /// Every spec that failed or was pruned after the build, by mesh_idx. Those with the same reason are one entry, with
-/// the log of the first; `top` entries, or all if that is 0.
+/// the log of the first, and so many entries are shown; if `top` is 0, each spec.
 std::string failures_text(const Summary& summary, std::size_t top);
 
 /// Lines that a terminal of so many columns shows whole; 0: it is none.

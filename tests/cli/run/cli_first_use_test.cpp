@@ -116,13 +116,15 @@ TEST_F(FirstUse, AValidSpecIsOneThatNoConstraintPrunes) {
 TEST_F(FirstUse, SpecsThatFailAlikeAreListedByTheCommandThatIsNamed) {
   sandbox_.write_script("{T: [1, 2, 3], SAYS: [plain, dies]}");
   const Result result = tune({"bench.yaml", "--tune", "--no-finals", "--output", "out"});
-  EXPECT_TRUE(has(result.out, "\neach of them: tune show out --failed\n")) << result.out;
+  EXPECT_TRUE(has(result.out, "\neach of them: tune show out --failed --top all\n")) << result.out;
   EXPECT_EQ(tune({"show", "out"}).out, result.out);
   const Result listed = tune({"show", "out", "--failed"});
   EXPECT_TRUE(has(listed.out, "failed: 3 of 6\n")) << listed.out << listed.err;
   EXPECT_TRUE(has(listed.out, "failed: 3 of 6\n      1  T=1/SAYS=dies  ")) << listed.out;
   EXPECT_TRUE(has(listed.out, "\n         and 2 others alike: 3, 5\n")) << listed.out;
   EXPECT_FALSE(has(listed.out, "T=2")) << listed.out;
+  const Result all = tune({"show", "out", "--failed", "--top", "all"});
+  EXPECT_TRUE(has(all.out, "\n      3  T=2/SAYS=dies  ")) << all.out;
   sandbox_.write_script("{T: [1, 2], SAYS: plain}");
   EXPECT_FALSE(has(tune({"bench.yaml", "--tune", "--no-finals", "--output", "well"}).out, "each of them"));
 }
