@@ -18,7 +18,7 @@ part "build" cmake --build --preset check -j2
 # Some tests wait, so that there are more at a time than cores. What the failed ones printed comes again at the end.
 run_tests() {
   local status=0
-  ctest --preset check -j6 || status=$?
+  ctest --preset check -j8 || status=$?
   [ $status -eq 0 ] || awk '/^[0-9]+\/[0-9]+ Testing: / { text = "" } { text = text $0 "\n" } /^Test Failed/ { printf "%s", text }' \
     build/check/Testing/Temporary/LastTest.log
   return $status
