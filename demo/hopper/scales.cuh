@@ -55,8 +55,8 @@ struct Scales {
   }
 };
 
-/// Where a tile begins within a block of B, if its columns are B's, and from one such place to the next.
-enum { kNextPlace = SWAP ? 128 : kTogether };
+enum { kNextPlace = SWAP ? 128 : kTogether };  // from one place in a block of B where tiles begin to the next
+/// Where a tile begins within a block of B, if its columns are B's.
 __device__ __forceinline__ int place_of(const Work& work) { return SWAP ? 0 : work.col % 128; }
 
 /// What a lane multiplies the sums of a slice by: those of kBlocks times 64 rows from `row` on of the tile. `before`

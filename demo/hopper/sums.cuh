@@ -83,8 +83,8 @@ __device__ __forceinline__ void start_slice(Part part, Stages& ring, Sums<kFragm
 }
 
 /// Adds 64 rows of a slice, block i of those that the factors are for, times their scales.
-template <class Factors>
-__device__ __forceinline__ void add_rows(const Factors& factors, int i, Sums<kFragments>& of_slice,
+template <class FactorsOfRows>
+__device__ __forceinline__ void add_rows(const FactorsOfRows& factors, int i, Sums<kFragments>& of_slice,
                                          Sums<kFragments>& sums) {
   are_written_here(of_slice);
 #pragma unroll
@@ -132,6 +132,8 @@ __device__ __forceinline__ void multiply_and_add(const Work& work, int consumer,
   using FactorsHere = Factors<kCount, kFragments, kPlace>;
   wait(ring.full(), ring.parity);
   FactorsHere next(work, scales + ring.stage * kScaleBytes, row_of(part), scales_before(part));
+  // A lane has a scale for each column then, and no registers for those of two slices.
+  constexpr bool kReadsBehind = SWAP && HAS_BLOCK_SCALES;
   constexpr int kTimes = kNextPlace < 128 ? 1 : 4;  // 256 x 128 by one takes 4 % longer; 128 x 176 by one does not
 #pragma unroll kTimes
   for (int left = work.slices; left > 0; --left) {
@@ -147,7 +149,7 @@ __device__ __forceinline__ void multiply_and_add(const Work& work, int consumer,
         await_products<1>();  // the rest goes on while the other consumer begins
         pass(kTurn + 1 - consumer, 256);
       }
-      if (i + 1 == kCount && left > 1) {
+      if (!kReadsBehind && i + 1 == kCount && left > 1) {
         wait(ahead.full(), ahead.parity);
         next = FactorsHere(work, scales + ahead.stage * kScaleBytes, row_of(part), scales_before(part));
       }
@@ -156,6 +158,10 @@ __device__ __forceinline__ void multiply_and_add(const Work& work, int consumer,
       add_rows(factors, i, of_slice, sums[i]);
     }
     ring = ahead;
+    if (kReadsBehind && left > 1) {
+      wait(ring.full(), ring.parity);
+      next = FactorsHere(work, scales + ring.stage * kScaleBytes, row_of(part), scales_before(part));
+    }
   }
 }
 

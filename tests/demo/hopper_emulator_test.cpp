@@ -235,7 +235,10 @@ bool is_right(const Kernel& kernel, const std::vector<unsigned short>& c, const 
 std::vector<Shape> shapes_for(const Kernel& kernel) {
   const int rows = kernel.swap ? kernel.bn : kernel.bm, cols = kernel.swap ? kernel.bm : kernel.bn;
   if (!kernel.grouped)
-    return {{rows, cols, 256, cols}, {rows + 5, 2 * cols - 3, 136, 2 * cols}, {3, cols + 9, 392, cols + 11}};
+    return {{rows, cols, 256, cols},
+            {rows + 5, 2 * cols - 3, 136, 2 * cols},
+            {3, cols + 9, 392, cols + 11},
+            {3, cols, 112, cols}};
   std::vector<Shape> shapes;
   for (const std::vector<int>& counts :
        {std::vector{rows, rows}, {0, rows - 3, 1, 0, rows + 5, rows / 2 - 1, 8, 0}, {2, 0, 3}, {0, 0, 2 * rows}}) {
