@@ -4,10 +4,10 @@
 usage: beside_deep_gemm.py [--operands randn|small] KIND=PACKAGE/build ...
 
 Needs PyTorch, DeepGEMM (of PyPI: sgl-deep-gemm), a Hopper GPU, and built packages. A KIND is `scaled`, of the database
-hopper_scaled.db.yaml, or `grouped` or `grouped_scaled` of hopper_grouped.db.yaml. Launches are timed in CUDA graphs, in which they take sets of operands in turn that together are
-larger than four L2 caches. Each side has its scales in the order that it wants. `small` operands are the whole numbers
-from -2 to 2, which need less power than those of `randn`. DeepGEMM is timed without and with programmatic launches
-(its set_pdl), and the ratio is to its faster one.
+hopper_scaled.db.yaml, or `grouped` or `grouped_scaled` of hopper_grouped.db.yaml. Launches are timed in CUDA graphs, in
+which they take sets of operands in turn that together are larger than four L2 caches. Each side has its scales in the
+order that it wants. `small` operands are the whole numbers from -2 to 2, which need less power than those of `randn`.
+DeepGEMM is timed without and with programmatic launches (its set_pdl), and the ratio is to its faster one.
 """
 
 import argparse
@@ -172,9 +172,12 @@ def race(package, make):
              [each.theirs(is_programmatic=False) for each in sets],
              [each.theirs(is_programmatic=True) for each in sets]]
     graphs = [graph_of(side) for side in sides]
-    torch.cuda.synchronize()
-    for each in sets:
-        each.stop_unless_equal()
+    for graph, _ in graphs[1:]:
+        graphs[0][0].replay()
+        graph.replay()
+        torch.cuda.synchronize()
+        for each in sets:
+            each.stop_unless_equal()
     times = [[] for _ in graphs]
     for _ in range(ROUNDS + 1):
         for graph, of_graph in zip(graphs, times):
@@ -197,7 +200,9 @@ def main():
     print(f"operands: {arguments.operands}; {torch.cuda.get_device_name()}")
     print(f"{'':36}      ours  DeepGEMM  with set_pdl  DeepGEMM/ours")
     for argument in arguments.packages:
-        kind, folder = argument.split("=", 1)
+        kind, _, folder = argument.partition("=")
+        if kind not in ("scaled", "grouped", "grouped_scaled"):
+            parser.error(f"there is no KIND '{kind}'; write scaled, grouped or grouped_scaled before the =")
         package, is_scaled, has_groups = Package(folder), "scaled" in kind, "grouped" in kind
         products = [(rows, *GROUPED_NK) for rows in GROUPED] if has_groups else [([m], n, k) for m, n, k in SCALED]
         ratios = []
