@@ -41,25 +41,28 @@ Fields::Fields(const Node& node, std::string what, const std::vector<std::string
   }
   const std::vector<std::string> known(keys.begin(), keys.end());
   const auto is_known = [&](const std::string& key) { return std::ranges::find(known, key) != known.end(); };
+  const auto advice_on = [&](const std::string& key) {
+    const std::string_view section = what_ == "the tuning file" || what_ == "problem" ? section_of(key) : "";
+    const std::string advice = did_you_mean(key, known);
+    if (!advice.empty()) return advice;
+    if (!section.empty()) return fmt::format("; it stands in {}:", section);
+    return known.size() <= kMostListed ? fmt::format("; it may have {}", fmt::join(known, ", ")) : "";
+  };
   for (const Entry& entry : node.entries)
     if (const std::size_t colon = entry.key.text.find(':');
         entry.value.kind == Node::Kind::null && !entry.key.quoted && colon != std::string::npos) {
       const std::string key = entry.key.text.substr(0, colon), value = entry.key.text.substr(colon + 1);
-      const std::string advice =
-          is_known(key) ? fmt::format("write {}: {}", key, value)
-                        : fmt::format("and there is no key '{}'; it may have {}", key, fmt::join(known, ", "));
-      diagnostics.add(entry.key.place, fmt::format("'{}' in {} lacks a blank behind its colon{} {}", entry.key.text,
-                                                   what_, is_known(key) ? ";" : ",", advice));
+      const std::string advice = is_known(key) ? fmt::format("; write {}: {}", key, value)
+                                               : fmt::format(", and '{}' is no key of it{}", key, advice_on(key));
+      diagnostics.add(entry.key.place,
+                      fmt::format("'{}' in {} lacks a blank behind its colon{}", entry.key.text, what_, advice));
       diagnostics.throw_if_any();  // what else would be said follows from it
     }
   for (const Entry& entry : node.entries) {
     if (is_known(entry.key.text)) continue;
     unknown_.push_back(entry.key.text);
-    std::string advice = did_you_mean(entry.key.text, known);
-    const std::string_view section = what_ == "the tuning file" || what_ == "problem" ? section_of(entry.key.text) : "";
-    if (advice.empty() && !section.empty()) advice = fmt::format("; it stands in {}:", section);
-    if (advice.empty() && known.size() <= kMostListed) advice = fmt::format("; it may have {}", fmt::join(known, ", "));
-    diagnostics.add(entry.key.place, fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice));
+    diagnostics.add(entry.key.place,
+                    fmt::format("unknown key '{}' in {}{}", entry.key.text, what_, advice_on(entry.key.text)));
   }
 }
 

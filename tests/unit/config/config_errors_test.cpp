@@ -189,8 +189,11 @@ TEST_F(BadInput, AKeyWithoutABlankBehindItsColonIsSaid) {
 TEST_F(BadInput, AKeyOfASectionWithoutABlankBehindItsColonIsOneError) {
   EXPECT_EQ(
       of_params("{P: {min:1, max: 4}}"),
-      "gemm.yaml:3: 'min:1' in parameter 'P' lacks a blank behind its colon, and there is no key 'min'; it may have "
+      "gemm.yaml:3: 'min:1' in parameter 'P' lacks a blank behind its colon, and 'min' is no key of it; it may have "
       "values, pow2, range, kind");
+  EXPECT_EQ(of_params("{P: {kin:fixed, pow2: [1, 4]}}"),
+            "gemm.yaml:3: 'kin:fixed' in parameter 'P' lacks a blank behind its colon, and 'kin' is no key of it, did "
+            "you mean 'kind'?");
   EXPECT_EQ(of_params("{P: {kind:fixed, pow2: [1, 4]}}"),
             "gemm.yaml:3: 'kind:fixed' in parameter 'P' lacks a blank behind its colon; write kind: fixed");
   EXPECT_EQ(complaint("name: x\nfile: k.cpp\nkernel: k\nproblem: {gemm: {m:64, n: 8}}\nlaunch: {arg: [A]}\n"),
