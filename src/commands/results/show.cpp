@@ -45,7 +45,7 @@ void bind(cli::Command& command, ShowOptions& options) {
       "Only the table, sorted by this column; NAME:desc puts the largest first");
   command.comma_list("--columns", options.columns, "NAME,NAME",
                      "Only the table, with these columns: met,GFLOPS/s,BM,registers");
-  command.flag("--failed", options.failed, "Every spec that failed, with its reason");
+  command.flag("--failed", options.failed, "Specs that failed, by reason; with --top all each one");
   command.flag("--effects", options.effects, "What each parameter and each of its values does");
   command.flag("--chart", options.chart, "The specs as bars");
   command.flag("--changes", options.changes, "What would make another spec the winner");

@@ -19,7 +19,7 @@ struct ListingRules {
 /// column that there is not.
 std::string listing_text(const Summary& summary, const ListingRules& rules);
 
-/// Every spec that failed or was pruned after the build, by mesh_idx. Those with the same reason are one entry, with
+/// Specs that failed or were pruned after the build, by mesh_idx. Those with the same reason are one entry, with
 /// the log of the first, and so many entries are shown; if `top` is 0, each spec.
 std::string failures_text(const Summary& summary, std::size_t top);
 

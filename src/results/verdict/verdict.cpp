@@ -255,7 +255,7 @@ std::string advice_without_winner(const report::Summary& summary, const Finals& 
     return row.failed_in_finals == nullptr && row.same_as == nullptr && !row.trial->measurement()->timing.stopped_early;
   };
   const auto others = std::ranges::count_if(summary.ranking.rows, is_other);
-  if (others == 0) return "find out why the results are wrong there; no other spec was timed in full";
+  if (others == 0) return "find out why the results are wrong in the finals; no other spec was timed in full";
   const auto count = std::ranges::count_if(finals.finalists, &Entrant::is_spec, &Finalist::entrant);
   return fmt::format("the same command with --finalists {} has the next specs in the finals, too",
                      count + std::min(count, others));

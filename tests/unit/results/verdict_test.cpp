@@ -326,7 +326,7 @@ TEST_F(VerdictTest, SaysHowTheNextSpecsMeetWhereAllFinalistsAreWrong) {
   summary_.winner = false;
   EXPECT_EQ(line(1), "  next: the same command with --finalists 2 has the next specs in the finals, too");
   for (Ranked& row : summary_.ranking.rows) row.failed_in_finals = &wrong;
-  EXPECT_EQ(line(1), "  next: find out why the results are wrong there; no other spec was timed in full");
+  EXPECT_EQ(line(1), "  next: find out why the results are wrong in the finals; no other spec was timed in full");
   held().finalists.push_back(
       {.entrant = {trials_[1].spec}, .failure = Failure{Stage::measure, Cause::crashed, "killed"}});
   EXPECT_EQ(line(1), "  next: the same command holds the finals again");
