@@ -172,7 +172,7 @@ const std::map<std::string, std::set<std::string>> kClosed = {
 };
 
 // So many lines of src, at most, are outside of closed rooms.
-constexpr std::ptrdiff_t kMostOpenLines = 40'785;
+constexpr std::ptrdiff_t kMostOpenLines = 40'788;
 
 const std::map<std::string, std::set<std::string>> kThirdParty = {
     {"boost/",

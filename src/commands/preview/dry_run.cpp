@@ -150,12 +150,13 @@ class Check {
     return row;
   }
 
-  std::optional<std::string> reference_fault(const Spec& spec) {
+  std::optional<std::string> reference_fault(const report::BuildRow& row) {
     if (!service_ || !builds_reference(requests_->plan())) return std::nullopt;
     try {
-      return commands::reference_fault(spec, *service_);
-    } catch (const exec::Unlaunchable&) {
-      return std::nullopt;  // as the spec is
+      return commands::reference_fault(row.spec, *service_);
+    } catch (const exec::Unlaunchable& error) {
+      if (row.loss) return std::nullopt;  // the spec cannot be launched either
+      return error.what();
     }
   }
 
@@ -163,7 +164,10 @@ class Check {
   void build(const Spec& spec) {
     builds_ = false;
     service_->builds().want(spec);
-    if (builds_reference(requests_->plan())) service_->builds().find_or_build_reference(spec);
+    try {
+      if (builds_reference(requests_->plan())) service_->builds().find_or_build_reference(spec);
+    } catch (const exec::Unlaunchable&) {  // reference_fault() says it
+    }
     service_->finish_builds();
   }
 
@@ -223,7 +227,7 @@ ExitCode list(Target& target, bool& foreseen) {
   for (auto spec = strategy->ask(); spec; spec = strategy->ask()) {
     if (target.job.search.max_evals && count == *target.job.search.max_evals) break;
     report::BuildRow row = check.row(std::move(*spec));
-    if (count++ == 0) reference_fault = check.reference_fault(row.spec);
+    if (count++ == 0) reference_fault = check.reference_fault(row);
     if (!target.job.quiet && !platform::print_escaped(list.add(row))) break;
     if (row.loss) lost.push_back(std::move(row));
   }
