@@ -151,13 +151,14 @@ class Check {
   }
 
   std::optional<std::string> reference_fault(const report::BuildRow& row) {
-    if (!service_ || !builds_reference(requests_->plan())) return std::nullopt;
+    if (!requests_ || !builds_reference(requests_->plan())) return std::nullopt;
     try {
-      return commands::reference_fault(row.spec, *service_);
+      requests_->reference_build(row.spec);
     } catch (const exec::Unlaunchable& error) {
       if (row.loss) return std::nullopt;  // the spec cannot be launched either
-      return error.what();
+      return fmt::format("{}: {}", requests_->plan().yaml.filename().string(), error.what());
     }
+    return service_ ? commands::reference_fault(row.spec, *service_) : std::nullopt;
   }
 
  private:

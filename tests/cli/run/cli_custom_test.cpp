@@ -137,9 +137,11 @@ TEST_F(CustomResume, AReferenceThatCannotBeLaunchedIsNamed) {
   std::string file = sandbox_.read("copy.yaml");
   sandbox_.write("copy.yaml", file.replace(file.find("args: [in, out, n]"), 18, "args: [in, out, n//(n-n)]"));
   const std::string why = "reference kernel 'plain' cannot be launched: cannot evaluate reference.args: division";
-  const Result built = tune({"--build-only"});
-  EXPECT_EQ(built.code, 2);
-  EXPECT_TRUE(has(built.err, "copy.yaml: " + why)) << built.err;
+  for (const char* preview : {"--dry-run", "--build-only"}) {
+    const Result result = tune({preview});
+    EXPECT_EQ(result.code, 2) << preview;
+    EXPECT_TRUE(has(result.err, "copy.yaml: " + why)) << preview << result.err;
+  }
   const Result tuned = tune({"--tune"});
   EXPECT_EQ(tuned.code, 1) << tuned.err;
   EXPECT_TRUE(has(tuned.out, why)) << tuned.out << tuned.err;
