@@ -87,10 +87,15 @@ template <class FactorsOfRows>
 __device__ __forceinline__ void add_rows(const FactorsOfRows& factors, int i, Sums<kFragments>& of_slice,
                                          Sums<kFragments>& sums) {
   are_written_here(of_slice);
+  // All sums of one row, then those of the other: neighbours have the same factor, which is not read from its register
+  // again.
+  constexpr int kAtATime = SWAP || !HAS_BLOCK_SCALES ? 4 : 2;
 #pragma unroll
-  for (int j = 0; j < kFragments; ++j)
+  for (int first = 0; first < 4; first += kAtATime)
 #pragma unroll
-    for (int e = 0; e < 4; ++e) sums[j][e] += factors(i, j, e) * of_slice[j][e];
+    for (int j = 0; j < kFragments; ++j)
+#pragma unroll
+      for (int e = first; e < first + kAtATime; ++e) sums[j][e] += factors(i, j, e) * of_slice[j][e];
 }
 
 /// Adds a slice times its scales, whose products are all that were started but the last kPending slices.
@@ -121,20 +126,20 @@ __device__ __forceinline__ void start_rows(const Stages& ring, unsigned rows, un
 }
 
 /// Multiplies slices, 64 rows at a time, and adds them times their scales, which are read ahead. For each place in a
-/// block of B where tiles begin there is a loop of its own, in which the block of a column is known.
-template <int kCount, int kPlace = 0>
+/// block of B where tiles begin there is a loop of its own, in which the block of a column is known. Each loop is
+/// unrolled kTimes.
+template <int kCount, int kTimes, int kPlace = 0>
 __device__ __forceinline__ void multiply_and_add(const Work& work, int consumer, Part part, unsigned blocks,
                                                  unsigned scales, Stages& ring, Sums<kFragments> (&sums)[kCount]) {
   if constexpr (kPlace + kNextPlace < 128) {
     if (place_of(work) != kPlace)
-      return multiply_and_add<kCount, kPlace + kNextPlace>(work, consumer, part, blocks, scales, ring, sums);
+      return multiply_and_add<kCount, kTimes, kPlace + kNextPlace>(work, consumer, part, blocks, scales, ring, sums);
   }
   using FactorsHere = Factors<kCount, kFragments, kPlace>;
   wait(ring.full(), ring.parity);
   FactorsHere next(work, scales + ring.stage * kScaleBytes, row_of(part), scales_before(part));
   // A lane has a scale for each column then, and no registers for those of two slices.
   constexpr bool kReadsBehind = SWAP && HAS_BLOCK_SCALES;
-  constexpr int kTimes = kNextPlace < 128 ? 1 : 4;  // 256 x 128 by one takes 4 % longer; 128 x 176 by one does not
 #pragma unroll kTimes
   for (int left = work.slices; left > 0; --left) {
     const FactorsHere factors = next;
@@ -190,8 +195,12 @@ __device__ __forceinline__ void multiply_with_scales(const Work& work, int consu
       start_slice(part, ring, even);
       add_slice<0>(work, part, blocks, scales, behind, even, sums);
     }
-  } else {
-    multiply_and_add(work, consumer, part, blocks, scales, ring, sums);
+  } else if constexpr (kNextPlace < 128) {  // there are several loops, and 128 x 176 gains nothing by longer ones
+    multiply_and_add<kCount, 1>(work, consumer, part, blocks, scales, ring, sums);
+  } else if (work.slices < 16) {  // with the loop below, 256 x 128 takes 4 % longer for 4 slices, 2 % for 12
+    multiply_and_add<kCount, 4>(work, consumer, part, blocks, scales, ring, sums);
+  } else {  // with the loop above, 1 % longer for 56 slices, 3 % for 128
+    multiply_and_add<kCount, 8>(work, consumer, part, blocks, scales, ring, sums);
   }
   if constexpr (kPingPong) pass(kTurn + 1 - consumer, 256);
 }

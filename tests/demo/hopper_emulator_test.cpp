@@ -284,6 +284,16 @@ TEST(HopperKernel, GoesBackThroughKForEverySecondTile) {
             (std::vector{0, 64, 128, 128, 64, 0, 0, 64, 128}));
 }
 
+// From 16 slices on, another loop multiplies them.
+TEST(HopperKernel, AddsManySlicesTimesTheirScales) {
+  const auto kernel = std::ranges::find(hopper::kernels(), "scaled_in_turn_tma", &Kernel::name);
+  ASSERT_NE(kernel, hopper::kernels().end());
+  Launch launch;
+  launch.blocks = 1;
+  const Shape shape = {kernel->bm - 3, kernel->bn, 19 * 128 - 16, kernel->bn};
+  EXPECT_TRUE(is_right(*kernel, product(*kernel, shape, launch, 1).c, expected(*kernel, shape)));
+}
+
 std::string fault_of(unsigned blocks, const hopper::Act& kernel) {
   hopper::Machine machine(blocks, blocks, 32, 1024, 1);
   try {
