@@ -141,6 +141,10 @@ class TableMaker {
   RecordedSlowdowns take() {
     for (std::vector<double>& row : found_.table.of)
       row.resize(found_.table.configurations.size(), database::kUnknownSlowdown);
+    for (const auto& [file, sizes] : of_other_code_)
+      found_.notes.push_back(line_with_escapes(
+          fmt::format("{}: what was timed of {}{} is other code than that of the database, and is left out", file,
+                      sizes.front(), sizes.size() > 1 ? fmt::format(" and {} more", sizes.size() - 1) : "")));
     return std::move(found_);
   }
 
@@ -154,9 +158,7 @@ class TableMaker {
       if (recording.kernel != group_->kernel || !same_problem || !same_device) continue;
       std::vector<Timed> times = times_of(recording, *group_, sizes, result);
       if (is_other_code(times, result)) {
-        found_.notes.push_back(line_with_escapes(
-            fmt::format("{}: what was timed of {} is other code than that of the database, and is left out",
-                        recording.file, database::to_text(sizes))));
+        of_other_code_[recording.file].push_back(database::to_text(sizes));
         continue;
       }
       if (!times.empty()) return times;
@@ -184,6 +186,7 @@ class TableMaker {
   const database::ResultGroup* group_;
   const std::vector<recording::Recording>* recordings_;
   std::map<std::string, std::size_t> places_;
+  std::map<std::string, std::vector<std::string>> of_other_code_;  ///< sizes, by recording
   RecordedSlowdowns found_;
 };
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "support/database_file.h"
 #include "support/has.h"
 
@@ -287,6 +289,10 @@ TEST_F(Cover, SaysWhichTimesItNeeds) {
   EXPECT_TRUE(has(refused.err,
                   "note: other.jsonl: what was timed of m=64 n=64 k=64 is other code than that of the "
                   "database, and is left out\n"));
+  sandbox_.write("two.jsonl", std::regex_replace(journal(64) + journal(128), std::regex("\"a(\\d)"), "\"b$1"));
+  const Result two = tune({"cover", "db.yaml", "two.jsonl"}, 2);
+  EXPECT_TRUE(has(two.err, "note: two.jsonl: what was timed of m=64 n=64 k=64 and 1 more is other code than that"));
+  EXPECT_FALSE(has(two.err, "m=128 n=64 k=64 is other code"));
   EXPECT_TRUE(has(tune({"cover", "db.yaml", "db.yaml"}, 2).err, "db.yaml:1: "));
   EXPECT_TRUE(has(tune({"cover", "db.yaml", "all.jsonl", "--slowdown", "0.5"}, 2).err, "--slowdown"));
   EXPECT_TRUE(has(tune({"cover", "db.yaml", "all.jsonl", "--device", "B200"}, 2).err,
