@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -283,6 +284,21 @@ TEST(Descendants, AreFoundInTheSystemsListAndWithoutIt) {
   EXPECT_EQ(platform::search_children_of(::getpid()), children);
   EXPECT_EQ(platform::children_of(children[0]).size(), 1u);
   EXPECT_EQ(platform::search_children_of(children[0]), platform::children_of(children[0]));
+}
+
+TEST(Descendants, AreAlsoThoseWhoseEndSendsNoSignal) {
+  EXPECT_EQ(in_another_process([]() -> std::string {
+              if (!platform::children_of(::getpid()).empty()) return "has children";
+              const auto child = static_cast<pid_t>(::syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr));
+              if (child == 0) {
+                ::sleep(60);
+                ::_exit(0);
+              }
+              const std::vector<pid_t> found = platform::children_of(::getpid());
+              ::kill(child, SIGKILL);
+              return found == std::vector{child} ? "found" : "not found";
+            }),
+            "found");
 }
 
 TEST(Descendants, AreNotAdoptedByWhoHasChildrenAlready) {
