@@ -30,7 +30,7 @@ const std::vector<Block> kRun = {
     {"docs/comparing.md", "tune best/gemm.yaml --tune --fresh"},
     {"docs/comparing.md", "tune --tune --param BUILD:new", {{"5%", "90% --exit-undecided 0"}}},
     {"docs/cost-model.md", "tune configs/hopper_bf16.yaml"},
-    {"docs/programs.md", "tune --tune --param LEVEL"},
+    {"docs/programs.md", "tune --tune --param LEVEL", {{"/bin/bash", "/bin/sh"}}},
     {"docs/programs.md", "tune bench.yaml --exec-prefix"},
     {"docs/report.md", "tune --yaml gemm.yaml --tune --output best/gemm --live", {{"--live 8080", "--live 0"}}},
     {"docs/workloads.md", "CUBLASLT_LOG_LEVEL"},
