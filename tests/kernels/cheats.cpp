@@ -1,5 +1,6 @@
 // Kernels that try to be ranked without doing their work, or to disturb those who judge: one for each value of CHEAT.
-// What they are called after, and what has to become of them, is in cli_cheat_test.cpp.
+// What they are called after, and what has to become of them, is in cli_cheat_test.cpp. The compiler reads it once for
+// each of many tests: headers that take it long are not included.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,14 +16,11 @@
 #include <unistd.h>
 
 #include <cfenv>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <numeric>
-#include <string>
+#include <utility>
 #include <vector>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -73,26 +71,33 @@ void counter_not_reset(const Launch& launch) {
 
 template <typename Key>
 void cached(const Launch& launch, const Key& key, bool may_hit = true) {
-  static std::map<Key, std::vector<float>> results;
-  if (const auto found = results.find(key); found != results.end()) {
+  static std::vector<std::pair<Key, std::vector<float>>> results;
+  for (const auto& [known, result] : results) {
+    if (known != key) continue;
     if (!may_hit) std::abort();
-    return launch.answer(found->second);
+    return launch.answer(result);
   }
   launch.right();
-  results[key] = launch.result();
+  results.emplace_back(key, launch.result());
 }
 
 /// It is made once for each address.
 void keeps_another_layout_of_b(const Launch& launch) {
-  static std::map<const float*, std::vector<float>> kept;
-  const auto [found, is_new] = kept.try_emplace(launch.B, static_cast<std::size_t>(launch.n * launch.k));
-  std::vector<float>& columns = found->second;
+  static std::vector<std::pair<const float*, std::vector<float>>> kept;
+  std::size_t at = 0;
+  while (at < kept.size() && kept[at].first != launch.B) ++at;
+  const bool is_new = at == kept.size();
+  if (is_new) kept.emplace_back(launch.B, std::vector<float>(static_cast<std::size_t>(launch.n * launch.k)));
+  std::vector<float>& columns = kept[at].second;
   for (int j = 0; is_new && j < launch.n; ++j)
     for (int p = 0; p < launch.k; ++p) columns[static_cast<std::size_t>(j * launch.k + p)] = launch.B[p * launch.n + j];
   for (int i = 0; i < launch.m; ++i)
-    for (int j = 0; j < launch.n; ++j)
-      launch.C[i * launch.n + j] = std::inner_product(launch.A + i * launch.k, launch.A + (i + 1) * launch.k,
-                                                      columns.begin() + j * launch.k, 0.0F);
+    for (int j = 0; j < launch.n; ++j) {
+      float sum = 0;
+      for (int p = 0; p < launch.k; ++p)
+        sum += launch.A[i * launch.k + p] * columns[static_cast<std::size_t>(j * launch.k + p)];
+      launch.C[i * launch.n + j] = sum;
+    }
 }
 
 std::uint64_t hash(const float* values, int count) {
@@ -227,11 +232,10 @@ void shares_the_work_among_threads(const Launch& launch) {
 }
 
 void says_that_it_was_measured() {
-  const std::string lines =
+  constexpr char lines[] =
       "{\"event\": \"checked\", \"max_error\": 0, \"seconds\": 1e-9}\n"
       "{\"event\": \"measured\", \"timing\": {\"median\": 1e-9, \"minimum\": 1e-9, \"count\": 9}, \"checked\": true}\n";
-  for (int file = 0; file < 1024; ++file)
-    [[maybe_unused]] const auto written = ::write(file, lines.data(), lines.size());
+  for (int file = 0; file < 1024; ++file) [[maybe_unused]] const auto written = ::write(file, lines, sizeof lines - 1);
   ::_exit(0);
 }
 
@@ -293,7 +297,9 @@ void looks_for_the_reference(const Launch& launch) {
   for (const char* folder : {"/dev/shm", "/tmp"}) {
     DIR* const entries = ::opendir(folder);
     while (const dirent* entry = entries != nullptr ? ::readdir(entries) : nullptr) {
-      std::FILE* const file = std::fopen((std::string(folder) + "/" + entry->d_name + "/reference").c_str(), "rb");
+      char path[512];
+      std::snprintf(path, sizeof path, "%s/%s/reference", folder, entry->d_name);
+      std::FILE* const file = std::fopen(path, "rb");
       if (file == nullptr) continue;
       double first = 0;
       const bool read = std::fseek(file, 80, SEEK_SET) == 0 && std::fread(&first, sizeof first, 1, file) == 1;
@@ -305,11 +311,14 @@ void looks_for_the_reference(const Launch& launch) {
 
 /// Aborts if it gets at the memory of this process or at what it has open, such as the reference.
 void looks_into(pid_t process) {
-  const std::string folder = "/proc/" + std::to_string(process);
-  if (::open((folder + "/mem").c_str(), O_RDONLY) >= 0) std::abort();
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/mem", process);
+  if (::open(path, O_RDONLY) >= 0) std::abort();
   for (int file = 0; file < 200; ++file)
-    for (const int how : {O_RDONLY, O_WRONLY})
-      if (::open((folder + "/fd/" + std::to_string(file)).c_str(), how | O_NONBLOCK) >= 0) std::abort();
+    for (const int how : {O_RDONLY, O_WRONLY}) {
+      std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);
+      if (::open(path, how | O_NONBLOCK) >= 0) std::abort();
+    }
   if (::ptrace(PTRACE_ATTACH, process, nullptr, nullptr) == 0) std::abort();
   char byte = 0;
   const iovec here = {&byte, 1}, there = {&launches, 1};
@@ -318,7 +327,9 @@ void looks_into(pid_t process) {
 
 /// The judge has started this process, and the driver the judge.
 void looks_into_judge_and_driver() {
-  std::FILE* status = std::fopen(("/proc/" + std::to_string(::getppid()) + "/status").c_str(), "r");
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/status", ::getppid());
+  std::FILE* status = std::fopen(path, "r");
   int driver = 0;
   for (char line[256]; std::fgets(line, sizeof line, status) != nullptr;)
     if (std::sscanf(line, "PPid: %d", &driver) == 1) looks_into(driver);
