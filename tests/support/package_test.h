@@ -32,9 +32,10 @@ class PackageTest : public testing::Test {
   /// builds is not optimized there, which would take most of the compiler's time.
   std::string shell(const std::string& command) const {
     const std::string script = sandbox_.write("command.sh", command + "\n").string();
-    const std::string line = "cd '" + sandbox_.folder().string() +
-                             "' && env -i PATH=/usr/bin:/bin HOME=/nonexistent CMAKE_BUILD_TYPE=None sh '" + script +
-                             "' > said 2>&1";
+    const std::string line =
+        "cd '" + sandbox_.folder().string() +
+        "' && env -i PATH=/usr/bin:/bin HOME=/nonexistent CMAKE_BUILD_TYPE=None CMAKE_GENERATOR=Ninja sh '" + script +
+        "' > said 2>&1";
     const int status = std::system(line.c_str());
     return sandbox_.read("said") + "code " + std::to_string(WEXITSTATUS(status));
   }
