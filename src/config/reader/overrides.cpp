@@ -294,17 +294,17 @@ class Overrider {
       for (std::size_t i = 0; i < shape.settings.size(); ++i) apply(shape.settings[i], shape.places[i]);
   }
 
+  /// A parameter that cannot be read may have any value: whoever reads the mapping reports it.
   static bool has_values(const Node& mapping, const Shape& shape) try {
-    Diagnostics ignored;  // whoever reads the mapping reports them
     return std::ranges::all_of(shape.settings, [&](const Setting& setting) {
       const Entry* entry = find_entry(mapping, setting.name);
       if (entry == nullptr) return false;
-      const std::optional<Parameter> parameter =
-          read_parameter(entry->key, entry->value, Arithmetic::unquoted, ignored);
-      return parameter && std::ranges::find(parameter->values, setting.value) != parameter->values.end();
+      Diagnostics unreadable;
+      const auto parameter = read_parameter(entry->key, entry->value, Arithmetic::unquoted, unreadable);
+      return unreadable.any() || !parameter || std::ranges::count(parameter->values, setting.value) > 0;
     });
   } catch (const Error&) {
-    return false;
+    return true;
   }
 
   void apply(const Setting& setting, const Place& place) {

@@ -118,6 +118,9 @@ TEST_F(Spellings, AResultsLineMeansOneSpecOfAUnion) {
   tune({"bench.yaml", "--shapes", "sizes.yaml", "--o", "out.yaml", "--no-finals"});
   EXPECT_TRUE(has(sandbox_.read("out.yaml"), "- {T: 1, V: 6} # time(us): 1000\n")) << sandbox_.read("out.yaml");
   EXPECT_EQ(listed({"bench.yaml", "--shapes", "out.yaml"}), "T=1 V=6\n        5 T=1/V=6\n");
+  sandbox_.write_script("[{T: [2, 1], U: [1]}, {T: [2, 1], V: {range: [1, 0, 0]}}]");
+  refuses({"bench.yaml", "--shapes", "out.yaml", "--dry-run"},
+          "bench.yaml:3: parameter 'V' has an empty range; write [low, high, step > 0]");
 }
 
 TEST_F(Spellings, AResultsFileIsNoInput) {
