@@ -1,6 +1,6 @@
 // Kernels that try to be ranked without doing their work, or to disturb those who judge: one for each value of CHEAT.
-// What they are called after, and what has to become of them, is in cli_cheat_test.cpp. The compiler reads it once for
-// each of many tests: headers that take it long are not included.
+// What they are called after, and what has to become of them, is in cli_cheat_test.cpp. Many tests compile this file,
+// so headers that take long to compile are not included.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -156,7 +156,7 @@ std::vector<pid_t> search_children_of(pid_t process) {
 }
 
 std::vector<pid_t> children_of(pid_t process) {
-  // Most often it is this process, without any. Reading its entries in /proc costs its parent a millisecond to reap it.
+  // Most often it is this process, without any. If it reads its /proc entries, its parent needs 1 ms more to reap it.
   siginfo_t any{};
   if (process == ::getpid() && ::waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 && errno == ECHILD)
     return {};
